@@ -1,0 +1,130 @@
+import { AgentFrameworkError, configurationError } from "../errors.ts";
+import { assertFilePath, assertSearch, foldFileName } from "../file-path.ts";
+import type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "../ports/file-store.ts";
+import type { Scope } from "../ports/state-types.ts";
+import { assertOwner } from "../store-input.ts";
+
+interface File {
+  readonly path: string;
+  readonly text: string;
+  readonly etag: string;
+}
+
+/**
+ * The reference implementation of {@link FileStore}: one process, nothing survives it. Names are compared without
+ * regard to case and Unicode form, as the strictest file systems do, so what works here works everywhere.
+ *
+ * `search` looks at the pattern before it runs it: nested repetition is refused, and time is checked after each line.
+ */
+export class InMemoryFileStore implements FileStore {
+  readonly contractVersion: 1 = 1;
+
+  readonly #owners = new Map<string | null, Map<string, File>>();
+  #writes = 0;
+
+  async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
+    const file = this.#find(path, options);
+    return file === undefined ? undefined : { text: file.text, etag: file.etag };
+  }
+
+  async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
+    const files = this.#files(options);
+    assertFilePath(path, "path");
+    if (typeof text !== "string" || !text.isWellFormed()) {
+      throw configurationError("text", "must be a string without lone surrogates");
+    }
+    const folded = foldFileName(path);
+    const existing = files.get(folded);
+    if (existing !== undefined && existing.path !== path) {
+      throw conflict("a file whose name differs only in case or Unicode form exists", existing);
+    }
+    if (options.ifNoneMatch !== undefined && existing !== undefined) {
+      throw conflict("the file exists", existing);
+    }
+    if (options.ifMatch !== undefined && options.ifMatch !== existing?.etag) {
+      throw conflict("the etag does not match", existing);
+    }
+    assertNoClash(files, folded);
+    this.#writes += 1;
+    const etag = String(this.#writes);
+    files.set(folded, { path, text, etag });
+    return { etag };
+  }
+
+  async delete(path: string, options: Scope = {}): Promise<boolean> {
+    return this.#find(path, options) !== undefined && this.#files(options).delete(foldFileName(path));
+  }
+
+  async exists(path: string, options: Scope = {}): Promise<boolean> {
+    return this.#find(path, options) !== undefined;
+  }
+
+  async list(directory: string, options: Scope = {}): Promise<string[]> {
+    return this.#below(directory, options).map((file) => file.path);
+  }
+
+  async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
+    const { expression, limit, timeoutMs } = assertSearch(pattern, options);
+    const deadline = Date.now() + timeoutMs;
+    const found: FileMatch[] = [];
+    for (const file of this.#below(options.directory ?? "", options)) {
+      for (const [index, line] of file.text.split("\n").entries()) {
+        if (found.length === limit) {
+          return found;
+        }
+        if (expression.test(line)) {
+          found.push({ path: file.path, line: index + 1, text: line });
+        }
+        if (Date.now() > deadline) {
+          throw new AgentFrameworkError("timeout", `search: not done within ${timeoutMs} ms`, { provider: "in-memory" });
+        }
+      }
+    }
+    return found;
+  }
+
+  #files(scope: Scope): Map<string, File> {
+    scope.signal?.throwIfAborted();
+    const owner = scope.owner ?? null;
+    assertOwner(owner, "owner");
+    const existing = this.#owners.get(owner);
+    if (existing !== undefined) {
+      return existing;
+    }
+    const files = new Map<string, File>();
+    this.#owners.set(owner, files);
+    return files;
+  }
+
+  /** The file of exactly this name: another spelling of it is another file, as far as readers can tell. */
+  #find(path: string, scope: Scope): File | undefined {
+    const files = this.#files(scope);
+    assertFilePath(path, "path");
+    const file = files.get(foldFileName(path));
+    return file?.path === path ? file : undefined;
+  }
+
+  #below(directory: string, scope: Scope): File[] {
+    const files = this.#files(scope);
+    if (directory !== "") {
+      assertFilePath(directory, "directory");
+    }
+    const prefix = directory === "" ? "" : `${directory}/`;
+    return [...files.values()]
+      .filter((file) => file.path.startsWith(prefix))
+      .sort((left, right) => (left.path < right.path ? -1 : 1));
+  }
+}
+
+/** A name cannot be a file and a directory at once. */
+function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
+  for (const [other, file] of files) {
+    if (other.startsWith(`${folded}/`) || folded.startsWith(`${other}/`)) {
+      throw conflict("a file and a directory would share a name", file);
+    }
+  }
+}
+
+function conflict(message: string, existing: File | undefined): AgentFrameworkError {
+  return new AgentFrameworkError("conflict", message, { provider: "in-memory", currentVersion: existing?.etag });
+}

@@ -1,0 +1,246 @@
+import { AgentFrameworkError, configurationError } from "../errors.ts";
+import type { HistoryStore } from "../ports/history-store.ts";
+import type {
+  AppendOptions,
+  CallOptions,
+  HistoryCapabilities,
+  HistoryKey,
+  HistoryKeyInfo,
+  HistoryList,
+  HistoryListFilter,
+  HistoryListOptions,
+  HistoryPage,
+  HistoryRecord,
+  ReadOptions,
+} from "../ports/history-types.ts";
+import {
+  assertCount,
+  assertHistoryKey,
+  assertHistoryRecords,
+  assertListFilter,
+  assertReadOptions,
+  historyKeyText,
+} from "../store-input.ts";
+
+const PROVIDER = "in-memory";
+
+/** Options of {@link InMemoryHistoryStore}. */
+export interface InMemoryHistoryStoreOptions {
+  /** Keep only the newest records of a conversation; trimmed in the same step as the append. @default unlimited */
+  readonly maxRecords?: number | undefined;
+  /** Idle life of a conversation, renewed by writes. @default forever */
+  readonly ttlSeconds?: number | undefined;
+  /** Milliseconds since the epoch, for expiry and `updatedAt`; never for order. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Conversation {
+  readonly key: HistoryKey;
+  records: HistoryRecord[];
+  /** Ids stored or replaced in this life of the conversation. */
+  readonly ids: Set<string>;
+  version: string;
+  updatedAt: number;
+  expiresAt: number;
+}
+
+/**
+ * The reference implementation of {@link HistoryStore}: one process, nothing survives it. Records are immutable
+ * copies, so neither side can change what the other holds.
+ */
+export class InMemoryHistoryStore implements HistoryStore {
+  readonly contractVersion: 1 = 1;
+  readonly capabilities: HistoryCapabilities = {
+    dedupe: "all",
+    processes: "one",
+    conditionalAppend: true,
+    replace: true,
+    list: true,
+    ttl: true,
+    maxRecords: true,
+    maxRecordBytes: 64 * 1024 * 1024,
+  };
+
+  readonly #conversations = new Map<string, Conversation>();
+  readonly #maxRecords: number;
+  readonly #ttlMs: number;
+  readonly #now: () => number;
+  /** Counts over all conversations and lives, so that a version never comes back. */
+  #writes = 0;
+
+  constructor(options: InMemoryHistoryStoreOptions = {}) {
+    const { maxRecords, ttlSeconds } = options;
+    if (maxRecords !== undefined) {
+      assertCount(maxRecords, "maxRecords", 1);
+    }
+    if (ttlSeconds !== undefined && !(Number.isFinite(ttlSeconds) && ttlSeconds > 0)) {
+      throw configurationError("ttlSeconds", "must be a number above 0");
+    }
+    this.#maxRecords = maxRecords ?? Number.POSITIVE_INFINITY;
+    this.#ttlMs = (ttlSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#now = options.now ?? Date.now;
+  }
+
+  async append(
+    key: HistoryKey,
+    records: readonly HistoryRecord[],
+    options: AppendOptions = {},
+  ): Promise<{ version: string; appended: number }> {
+    options.signal?.throwIfAborted();
+    assertHistoryKey(key);
+    assertHistoryRecords(records, this.capabilities.maxRecordBytes);
+    const existing = this.#find(key);
+    const fresh = records.filter((record) => !existing?.ids.has(record.id));
+    if (fresh.length === 0) {
+      return { version: existing?.version ?? "", appended: 0 };
+    }
+    this.#assertVersion(existing, options.ifVersion);
+    const conversation = existing ?? this.#create(key);
+    for (const { id, data } of fresh) {
+      conversation.records.push(Object.freeze({ id, data }));
+      conversation.ids.add(id);
+    }
+    if (conversation.records.length > this.#maxRecords) {
+      conversation.records.splice(0, conversation.records.length - this.#maxRecords);
+    }
+    this.#touch(conversation);
+    return { version: conversation.version, appended: fresh.length };
+  }
+
+  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
+    options.signal?.throwIfAborted();
+    assertHistoryKey(key);
+    assertReadOptions(options);
+    const conversation = this.#find(key);
+    if (conversation === undefined) {
+      return { records: [], version: "" };
+    }
+    const { records, version } = conversation;
+    const end = options.before === undefined ? records.length : indexOfId(records, options.before, "before");
+    const start = options.last === undefined ? 0 : Math.max(0, end - options.last);
+    const page = records.slice(start, end);
+    const oldest = page[0];
+    return {
+      records: page,
+      version,
+      ...(start > 0 && oldest !== undefined ? { older: oldest.id } : {}),
+      ...(options.withFirst && records[0] !== undefined ? { first: records[0] } : {}),
+    };
+  }
+
+  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted();
+    assertHistoryKey(key);
+    this.#conversations.delete(historyKeyText(key));
+  }
+
+  async replace(
+    key: HistoryKey,
+    range: { readonly fromId: string; readonly throughId: string },
+    records: readonly HistoryRecord[],
+    options: AppendOptions = {},
+  ): Promise<{ version: string }> {
+    options.signal?.throwIfAborted();
+    assertHistoryKey(key);
+    assertHistoryRecords(records, this.capabilities.maxRecordBytes);
+    const conversation = this.#find(key);
+    this.#assertVersion(conversation, options.ifVersion);
+    const stored = conversation?.records ?? [];
+    const from = indexOfId(stored, range.fromId, "range.fromId");
+    const through = indexOfId(stored, range.throughId, "range.throughId");
+    if (conversation === undefined || through < from) {
+      throw configurationError("range", "fromId must not come after throughId");
+    }
+    const removed = new Set(stored.slice(from, through + 1).map((record) => record.id));
+    for (const [index, { id }] of records.entries()) {
+      if (conversation.ids.has(id) && !removed.has(id)) {
+        throw configurationError(`records[${index}].id`, "is stored outside of the range");
+      }
+      conversation.ids.add(id);
+    }
+    conversation.records = stored.toSpliced(
+      from,
+      through + 1 - from,
+      ...records.map(({ id, data }) => Object.freeze({ id, data })),
+    );
+    this.#touch(conversation);
+    return { version: conversation.version };
+  }
+
+  async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
+    options.signal?.throwIfAborted();
+    assertListFilter(filter);
+    const limit = options.limit ?? 100;
+    assertCount(limit, "limit", 1);
+    const texts = [...this.#conversations.keys()].filter((text) => options.cursor === undefined || text > options.cursor);
+    const items: HistoryKeyInfo[] = [];
+    for (const text of texts.sort()) {
+      const conversation = this.#live(text);
+      if (conversation === undefined || !matches(conversation.key, filter)) {
+        continue;
+      }
+      const last = items.at(-1);
+      if (items.length === limit && last !== undefined) {
+        return { items, cursor: historyKeyText(last.key) };
+      }
+      items.push({ key: conversation.key, updatedAt: new Date(conversation.updatedAt).toISOString() });
+    }
+    return { items };
+  }
+
+  #find(key: HistoryKey): Conversation | undefined {
+    return this.#live(historyKeyText(key));
+  }
+
+  #live(text: string): Conversation | undefined {
+    const conversation = this.#conversations.get(text);
+    if (conversation !== undefined && conversation.expiresAt <= this.#now()) {
+      this.#conversations.delete(text);
+      return undefined;
+    }
+    return conversation;
+  }
+
+  #create(key: HistoryKey): Conversation {
+    const { owner, source, session } = key;
+    const conversation: Conversation = {
+      key: Object.freeze({ owner, source, session }),
+      records: [],
+      ids: new Set(),
+      version: "",
+      updatedAt: 0,
+      expiresAt: 0,
+    };
+    this.#conversations.set(historyKeyText(key), conversation);
+    return conversation;
+  }
+
+  #touch(conversation: Conversation): void {
+    this.#writes += 1;
+    conversation.version = String(this.#writes);
+    conversation.updatedAt = this.#now();
+    conversation.expiresAt = conversation.updatedAt + this.#ttlMs;
+  }
+
+  #assertVersion(conversation: Conversation | undefined, ifVersion: string | undefined): void {
+    const currentVersion = conversation?.version ?? "";
+    if (ifVersion !== undefined && ifVersion !== currentVersion) {
+      throw new AgentFrameworkError("conflict", "another writer came first", { provider: PROVIDER, currentVersion });
+    }
+  }
+}
+
+function indexOfId(records: readonly HistoryRecord[], id: string, field: string): number {
+  const index = records.findLastIndex((record) => record.id === id);
+  if (index < 0) {
+    throw new AgentFrameworkError("conflict", `${field}: the record is no longer stored`, { provider: PROVIDER });
+  }
+  return index;
+}
+
+function matches(key: HistoryKey, filter: HistoryListFilter): boolean {
+  return (
+    ("allOwners" in filter || key.owner === filter.owner) &&
+    (filter.source === undefined || key.source === filter.source)
+  );
+}

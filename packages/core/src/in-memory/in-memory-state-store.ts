@@ -1,0 +1,184 @@
+import { AgentFrameworkError, configurationError } from "../errors.ts";
+import { isPlainObject } from "../json.ts";
+import type { StateStore } from "../ports/state-store.ts";
+import type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "../ports/state-types.ts";
+import { assertCount, assertName, assertOwner, utf8Length } from "../store-input.ts";
+
+/** Options of {@link InMemoryStateStore}. */
+export interface InMemoryStateStoreOptions {
+  /** Idle life of an item, renewed by writes. @default forever */
+  readonly ttlSeconds?: number | undefined;
+  /** Milliseconds since the epoch, for expiry only. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+interface Entry extends StateItem {
+  /** Position in the order of creation. */
+  readonly created: number;
+  readonly expiresAt: number;
+}
+
+/** The reference implementation of {@link StateStore}: one process, nothing survives it. */
+export class InMemoryStateStore implements StateStore {
+  readonly contractVersion: 1 = 1;
+  readonly capabilities: StateCapabilities = { maxValueBytes: 64 * 1024 * 1024, ttl: true, isolation: true };
+
+  readonly #owners = new Map<string | null, Map<string, Entry>>();
+  readonly #ttlMs: number;
+  readonly #now: () => number;
+  #writes = 0;
+
+  constructor(options: InMemoryStateStoreOptions = {}) {
+    const { ttlSeconds } = options;
+    if (ttlSeconds !== undefined && !(Number.isFinite(ttlSeconds) && ttlSeconds > 0)) {
+      throw configurationError("ttlSeconds", "must be a number above 0");
+    }
+    this.#ttlMs = (ttlSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#now = options.now ?? Date.now;
+  }
+
+  async create(
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined } = {},
+  ): Promise<{ etag: string }> {
+    const items = this.#enter(key, options);
+    const existing = this.#live(items, key);
+    if (existing !== undefined) {
+      throw conflict("an item with this key exists", existing);
+    }
+    return this.#write(items, key, text, options.tags, undefined);
+  }
+
+  async set(
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined } = {},
+  ): Promise<{ etag: string }> {
+    const items = this.#enter(key, options);
+    const existing = this.#live(items, key);
+    assertMatch(existing, options.ifMatch);
+    return this.#write(items, key, text, options.tags, existing);
+  }
+
+  async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
+    const entry = this.#live(this.#enter(key, options), key);
+    return entry === undefined ? undefined : { key, text: entry.text, etag: entry.etag, tags: entry.tags };
+  }
+
+  async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
+    const items = this.#enter(key, options);
+    const existing = this.#live(items, key);
+    if (existing !== undefined || options.ifMatch !== undefined) {
+      assertMatch(existing, options.ifMatch);
+    }
+    return items.delete(key);
+  }
+
+  async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
+    const items = this.#enter("-", options);
+    const { tags = {}, limit = 100, order = "asc" } = options;
+    assertCount(limit, "limit", 1);
+    if (order !== "asc" && order !== "desc") {
+      throw configurationError("order", 'must be "asc" or "desc"');
+    }
+    const direction = order === "asc" ? 1 : -1;
+    const after = options.cursor === undefined ? undefined : Number(options.cursor);
+    if (after !== undefined && !Number.isSafeInteger(after)) {
+      throw configurationError("cursor", "must come from an earlier page");
+    }
+    const matching = [...items.keys()]
+      .map((key) => this.#live(items, key))
+      .filter((entry) => entry !== undefined)
+      .filter((entry) => after === undefined || (entry.created - after) * direction > 0)
+      .filter((entry) => Object.entries(tags).every(([name, value]) => entry.tags[name] === value))
+      .sort((left, right) => (left.created - right.created) * direction);
+    const page = matching.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      keys: page.map(({ key, etag, tags }) => ({ key, etag, tags })),
+      ...(matching.length > limit && last !== undefined ? { cursor: String(last.created) } : {}),
+    };
+  }
+
+  /** Checks what every call has in common and gives the items of its owner. */
+  #enter(key: string, scope: Scope): Map<string, Entry> {
+    scope.signal?.throwIfAborted();
+    assertName(key, "key");
+    const owner = scope.owner ?? null;
+    assertOwner(owner, "owner");
+    const existing = this.#owners.get(owner);
+    if (existing !== undefined) {
+      return existing;
+    }
+    const items = new Map<string, Entry>();
+    this.#owners.set(owner, items);
+    return items;
+  }
+
+  #live(items: Map<string, Entry>, key: string): Entry | undefined {
+    const entry = items.get(key);
+    if (entry !== undefined && entry.expiresAt <= this.#now()) {
+      items.delete(key);
+      return undefined;
+    }
+    return entry;
+  }
+
+  #write(
+    items: Map<string, Entry>,
+    key: string,
+    text: string,
+    tags: Tags | undefined,
+    existing: Entry | undefined,
+  ): { etag: string } {
+    assertStateText(text, this.capabilities.maxValueBytes);
+    assertTags(tags);
+    this.#writes += 1;
+    const etag = String(this.#writes);
+    items.set(key, {
+      key,
+      text,
+      etag,
+      tags: Object.freeze({ ...tags }),
+      created: existing?.created ?? this.#writes,
+      expiresAt: this.#now() + this.#ttlMs,
+    });
+    return { etag };
+  }
+}
+
+/** Refuses a value that is not the text of one JSON object, or above the limit. */
+export function assertStateText(text: string, maxValueBytes: number): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw configurationError("text", "must be the JSON text of an object", error);
+  }
+  if (!isPlainObject(value)) {
+    throw configurationError("text", "must be the JSON text of an object");
+  }
+  if (text.length * 3 > maxValueBytes && utf8Length(text) > maxValueBytes) {
+    throw new AgentFrameworkError("too_large", `text: above the limit of ${maxValueBytes} bytes`);
+  }
+}
+
+/** Refuses tags that are not a plain object of strings. */
+export function assertTags(tags: Tags | undefined): void {
+  for (const [name, value] of Object.entries(tags ?? {})) {
+    if (name === "" || typeof value !== "string") {
+      throw configurationError(`tags.${name}`, "must be a string under a non-empty name");
+    }
+  }
+}
+
+function assertMatch(existing: Entry | undefined, ifMatch: string | undefined): void {
+  if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
+    throw conflict("the etag does not match", existing);
+  }
+}
+
+function conflict(message: string, existing: Entry | undefined): AgentFrameworkError {
+  return new AgentFrameworkError("conflict", message, { provider: "in-memory", currentVersion: existing?.etag });
+}

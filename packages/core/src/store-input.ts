@@ -1,0 +1,143 @@
+import { AgentFrameworkError, configurationError } from "./errors.ts";
+import type { HistoryKey, HistoryListFilter, HistoryRecord, ReadOptions } from "./ports/history-types.ts";
+
+/**
+ * One text for a key, different for any two keys whatever characters they hold. Plain ASCII apart from the
+ * characters of the names themselves; lone surrogates come out as escapes.
+ */
+export function historyKeyText(key: HistoryKey): string {
+  return JSON.stringify([key.owner, key.source, key.session]);
+}
+
+/** Refuses a key that does not name a conversation: `configuration` naming the part. */
+export function assertHistoryKey(key: HistoryKey): void {
+  assertOwner(key.owner, "key.owner");
+  assertName(key.source, "key.source");
+  assertName(key.session, "key.session");
+}
+
+/** Refuses an owner that is neither text nor `null`. */
+export function assertOwner(owner: unknown, field: string): asserts owner is string | null {
+  if (owner !== null && typeof owner !== "string") {
+    throw configurationError(field, "must be a string, or null for the unowned partition");
+  }
+}
+
+/** Refuses anything but a non-empty string. */
+export function assertName(value: unknown, field: string): asserts value is string {
+  if (typeof value !== "string" || value === "") {
+    throw configurationError(field, "must be a non-empty string");
+  }
+}
+
+/** Refuses anything but a whole number of at least `minimum`. */
+export function assertCount(value: unknown, field: string, minimum: number): asserts value is number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < minimum) {
+    throw configurationError(field, `must be a whole number of at least ${minimum}`);
+  }
+}
+
+/** The length in bytes of `text` as UTF-8; a lone surrogate counts three, as its replacement does. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) {
+      bytes += unit > 0x7ff ? 2 : 1;
+      if (unit >= 0xd800 && unit <= 0xdbff) {
+        const next = text.charCodeAt(index + 1);
+        if (next >= 0xdc00 && next <= 0xdfff) {
+          // A pair is four bytes for two units: one fewer for each than a single unit of its size.
+          index += 1;
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Refuses records that a store must not take, before anything is written.
+ *
+ * @throws `configuration` for an empty or repeated id, or `data` that is not one JSON text on one line;
+ * `too_large` for `data` above `maxRecordBytes`.
+ */
+export function assertHistoryRecords(records: readonly HistoryRecord[], maxRecordBytes: number): void {
+  if (!Array.isArray(records)) {
+    throw configurationError("records", "must be an array");
+  }
+  const seen = new Set<string>();
+  for (const [index, record] of records.entries()) {
+    const { id, data } = record;
+    assertName(id, `records[${index}].id`);
+    if (seen.has(id)) {
+      throw configurationError(`records[${index}].id`, "must not repeat within one call");
+    }
+    seen.add(id);
+    assertRecordData(data, `records[${index}].data`, maxRecordBytes);
+  }
+}
+
+function assertRecordData(data: unknown, field: string, maxRecordBytes: number): void {
+  if (typeof data !== "string" || data.includes("\n") || data.includes("\r")) {
+    throw configurationError(field, "must be one JSON text on one line");
+  }
+  // No UTF-8 text is longer than three bytes a unit, so most records need no exact count.
+  if (data.length * 3 > maxRecordBytes && utf8Length(data) > maxRecordBytes) {
+    throw new AgentFrameworkError("too_large", `${field}: above the limit of ${maxRecordBytes} bytes`);
+  }
+  if (!isWellFormedJson(data)) {
+    throw configurationError(field, "must be one well-formed JSON text");
+  }
+}
+
+function isWellFormedJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+  } catch {
+    return false;
+  }
+  // Raw lone surrogates are no UTF-8; escaped ones are fine.
+  return text.isWellFormed();
+}
+
+/** Refuses read options with a count below 1 or an unknown policy. */
+export function assertReadOptions(options: ReadOptions): void {
+  if (options.last !== undefined) {
+    assertCount(options.last, "last", 1);
+  }
+  if (options.before !== undefined) {
+    assertName(options.before, "before");
+  }
+  if (options.onCorrupt !== undefined && options.onCorrupt !== "error" && options.onCorrupt !== "skip") {
+    throw configurationError("onCorrupt", 'must be "error" or "skip"');
+  }
+}
+
+/** Refuses a listing that names neither an owner nor, explicitly, all of them. */
+export function assertListFilter(filter: HistoryListFilter): void {
+  if (typeof filter !== "object" || filter === null || !("owner" in filter || "allOwners" in filter)) {
+    throw configurationError("filter", "must name an owner (null for unowned), or allOwners: true");
+  }
+  if ("allOwners" in filter) {
+    if (filter.allOwners !== true || "owner" in filter) {
+      throw configurationError("filter.allOwners", "must be true, and without an owner beside it");
+    }
+  } else {
+    assertOwner(filter.owner, "filter.owner");
+  }
+  if (filter.source !== undefined) {
+    assertName(filter.source, "filter.source");
+  }
+}
+
+/** Refuses a store that core cannot read: one made for a later contract, or no store at all. */
+export function assertContractVersion(store: { readonly contractVersion: number }, field: string): void {
+  const version: unknown = typeof store === "object" && store !== null ? store.contractVersion : undefined;
+  if (typeof version !== "number") {
+    throw configurationError(field, "must be a store with a contractVersion");
+  }
+  if (version !== 1) {
+    throw new AgentFrameworkError("unsupported", `${field}: contract version ${version} is newer than this core reads`);
+  }
+}
