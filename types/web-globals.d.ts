@@ -12,7 +12,11 @@ interface AbortSignal {
   // biome-ignore lint/suspicious/noExplicitAny: the platform's own type
   readonly reason: any;
   throwIfAborted(): void;
-  addEventListener(type: "abort", listener: (event: AbortEventLike) => void, options?: { once?: boolean; signal?: AbortSignal }): void;
+  addEventListener(
+    type: "abort",
+    listener: (event: AbortEventLike) => void,
+    options?: { once?: boolean; signal?: AbortSignal },
+  ): void;
   removeEventListener(type: "abort", listener: (event: AbortEventLike) => void): void;
 }
 
@@ -46,14 +50,21 @@ interface TextDecoder {
   decode(input?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;
 }
 
-declare var TextDecoder: { prototype: TextDecoder; new (label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder };
+declare var TextDecoder: {
+  prototype: TextDecoder;
+  new (label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder;
+};
 
 /** A number in browsers, an object in Node, where an unreferenced timer does not keep the process alive. */
 interface Timer {
   unref?(): void;
 }
 
-declare function setTimeout<A extends unknown[]>(handler: (...args: A) => void, milliseconds?: number, ...args: A): Timer;
+declare function setTimeout<A extends unknown[]>(
+  handler: (...args: A) => void,
+  milliseconds?: number,
+  ...args: A
+): Timer;
 declare function clearTimeout(timer: Timer | undefined): void;
 declare function queueMicrotask(callback: () => void): void;
 declare function structuredClone<T>(value: T): T;
@@ -63,7 +74,9 @@ declare function btoa(data: string): string;
 declare var crypto: {
   randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
   getRandomValues<T extends ArrayBufferView>(array: T): T;
-  readonly subtle: { digest(algorithm: "SHA-256", data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Promise<ArrayBuffer> };
+  readonly subtle: {
+    digest(algorithm: "SHA-256", data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Promise<ArrayBuffer>;
+  };
 };
 
 declare var performance: { now(): number };
