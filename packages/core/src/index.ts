@@ -40,3 +40,66 @@ export {
   historyKeyText,
   utf8Length,
 } from "./store-input.ts";
+export type {
+  Content,
+  ContentExtras,
+  DataContent,
+  ErrorContent,
+  FunctionApprovalRequestContent,
+  FunctionApprovalResponseContent,
+  FunctionCallContent,
+  FunctionResultContent,
+  HostedFileContent,
+  HostedToolContent,
+  HostedVectorStoreContent,
+  OAuthConsentRequestContent,
+  TextContent,
+  TextReasoningContent,
+  UnknownContent,
+  UriContent,
+  UsageContent,
+  UsageDetails,
+} from "./content.ts";
+export { contentFromInput, contentFromJson, contentToJson } from "./content-codec.ts";
+export type { ContextProvider, ConversationPlace } from "./context-provider.ts";
+export { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
+export {
+  type Attribution,
+  functionCalls,
+  functionResults,
+  type Message,
+  type MessageInput,
+  messageText,
+  type Role,
+  resultMessageId,
+} from "./message.ts";
+export {
+  jsonMessageCodec,
+  type MessageCodec,
+  type MessageCodecContext,
+  type MessagesInput,
+  messageFromJson,
+  messagesFromInput,
+  messageToJson,
+} from "./message-codec.ts";
+export type { ChatInvocation, ChatMiddleware, ContextMiddleware, FunctionMiddleware } from "./middleware.ts";
+export type { ChatClient } from "./ports/chat-client.ts";
+export type {
+  ChatOptions,
+  ChatRequestOptions,
+  ChatUpdate,
+  FinishReason,
+  ResponseFormat,
+  ToolChoice,
+  ToolDefinition,
+} from "./ports/chat-types.ts";
+export { Run, RunContext, type RunMessagesFilter, type RunOptions, type ToolSource } from "./run-context.ts";
+export {
+  AgentSession,
+  type AgentSessionJson,
+  type AgentSessionOptions,
+  ProviderSessionState,
+  type ProviderSessionStateOptions,
+  type StateCodec,
+} from "./session.ts";
+export type { FunctionInvocation, Tool, ToolContext } from "./tool.ts";

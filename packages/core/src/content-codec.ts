@@ -1,0 +1,176 @@
+import type { Content } from "./content.ts";
+import { configurationError } from "./errors.ts";
+import { isPlainObject, type Json, toJson } from "./json.ts";
+
+/**
+ * The members that make a content what it says it is: `s` text, `b` boolean, `o` object, `y` bytes, `c` a function
+ * call, `j` any JSON; `?` marks a member that may be absent. Members that are not listed travel along.
+ */
+const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: string])[]> = new Map(
+  Object.entries({
+    text: "text:s",
+    text_reasoning: "text:s? protectedData:s?",
+    data: "data:y mediaType:s name:s?",
+    uri: "uri:s mediaType:s?",
+    error: "message:s? errorCode:s? details:s?",
+    function_call: "callId:s name:s arguments:s",
+    function_result: "callId:s result:j exception:s?",
+    function_approval_request: "id:s functionCall:c",
+    function_approval_response: "id:s approved:b functionCall:c? reason:s?",
+    usage: "details:o",
+    hosted_file: "fileId:s mediaType:s? name:s?",
+    hosted_vector_store: "vectorStoreId:s",
+    code_interpreter_tool_call: "callId:s?",
+    code_interpreter_tool_result: "callId:s?",
+    image_generation_tool_call: "callId:s?",
+    image_generation_tool_result: "callId:s?",
+    mcp_server_tool_call: "callId:s?",
+    mcp_server_tool_result: "callId:s?",
+    search_tool_call: "callId:s?",
+    search_tool_result: "callId:s?",
+    shell_tool_call: "callId:s?",
+    shell_tool_result: "callId:s?",
+    shell_command_output: "callId:s?",
+    oauth_consent_request: "consentLink:s",
+  }).map(([type, members]) => [
+    type,
+    members.split(" ").map((member) => {
+      const [name = "", kind = ""] = member.split(":");
+      return [name, kind] as const;
+    }),
+  ]),
+);
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  s: "a string",
+  b: "true or false",
+  o: "an object",
+  y: "a Uint8Array",
+  c: "a function_call content",
+};
+
+/**
+ * Reads a content from stored JSON. A type that this version does not know, or one whose members do not fit, is kept
+ * whole as `unknown`: it may come from a newer version, and is written back as it was.
+ */
+export function contentFromJson(value: Json): Content {
+  if (isPlainObject(value) && typeof value["type"] === "string") {
+    const content = value["type"] === "data" ? withBytes(value) : value;
+    if (content !== undefined && isContent(content)) {
+      return content;
+    }
+  }
+  return { type: "unknown", raw: value };
+}
+
+/** The JSON of a content: bytes as base64, `undefined` left out, an unknown content as it was read. */
+export function contentToJson(content: Content, path: string): Json {
+  if (content.type === "unknown") {
+    return toJson(content.raw, path);
+  }
+  if (content.type === "data") {
+    return toJson({ ...content, data: toBase64(content.data) }, path);
+  }
+  return toJson(content, path);
+}
+
+/**
+ * A checked copy of a content that a caller passed.
+ *
+ * @throws `configuration` naming the path of a type that is not known, a member that does not fit, or a value that
+ * JSON cannot hold. Contents of later versions are passed on as `{ type: "unknown", raw }`.
+ */
+export function contentFromInput(value: unknown, path: string): Content {
+  if (typeof value === "string") {
+    return { type: "text", text: value };
+  }
+  if (!isPlainObject(value)) {
+    throw configurationError(path, "must be a content object or a string");
+  }
+  const type = value["type"];
+  if (type === "unknown") {
+    return { type, raw: toJson(value["raw"] ?? null, `${path}.raw`) };
+  }
+  const misfit = firstMisfit(type === "function_call" ? withTextArguments(value, path) : value);
+  if (misfit !== undefined) {
+    throw configurationError(path + misfit.member, misfit.rule);
+  }
+  return copyChecked(value, path);
+}
+
+function copyChecked(value: Record<string, unknown>, path: string): Content {
+  const bytes = value["data"];
+  const isData = value["type"] === "data" && bytes instanceof Uint8Array;
+  const copy = toJson(isData ? { ...value, data: "" } : withTextArguments(value, path), path);
+  const content = isData && isPlainObject(copy) ? { ...copy, data: Uint8Array.from(bytes) } : copy;
+  if (!isPlainObject(content) || !isContent(content)) {
+    throw configurationError(path, "must be a content object");
+  }
+  return content;
+}
+
+/** Arguments given as an object are written as the JSON text that a model would have written. */
+function withTextArguments(value: Record<string, unknown>, path: string): Record<string, unknown> {
+  if (value["type"] !== "function_call" || !isPlainObject(value["arguments"])) {
+    return value;
+  }
+  return { ...value, arguments: JSON.stringify(toJson(value["arguments"], `${path}.arguments`)) };
+}
+
+function isContent(value: Record<string, unknown>): value is Record<string, unknown> & Content {
+  return firstMisfit(value) === undefined;
+}
+
+function firstMisfit(value: Record<string, unknown>): { member: string; rule: string } | undefined {
+  const type = value["type"];
+  const members = typeof type === "string" ? MEMBERS.get(type) : undefined;
+  if (members === undefined) {
+    return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for one of a later version' };
+  }
+  for (const [name, kind] of members) {
+    const member = value[name];
+    if (member === undefined ? !kind.endsWith("?") : !fits(member, kind.charAt(0))) {
+      return { member: `.${name}`, rule: `must be ${KIND_NAMES[kind.charAt(0)] ?? "a JSON value"}` };
+    }
+  }
+  return undefined;
+}
+
+function fits(member: unknown, kind: string): boolean {
+  switch (kind) {
+    case "s":
+      return typeof member === "string";
+    case "b":
+      return typeof member === "boolean";
+    case "o":
+      return isPlainObject(member);
+    case "y":
+      return member instanceof Uint8Array;
+    case "c":
+      return isPlainObject(member) && member["type"] === "function_call" && firstMisfit(member) === undefined;
+    default:
+      return true;
+  }
+}
+
+/** A data content with its base64 decoded; `undefined` when it is no base64 that we would have written. */
+function withBytes(value: Record<string, unknown>): Record<string, unknown> | undefined {
+  const data = value["data"];
+  if (typeof data !== "string") {
+    return undefined;
+  }
+  try {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    return toBase64(bytes) === data ? { ...value, data: bytes } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let index = 0; index < bytes.length; index += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(index, index + 0x8000));
+  }
+  return btoa(binary);
+}

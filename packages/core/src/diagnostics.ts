@@ -1,0 +1,37 @@
+/** What was repaired, skipped, cut or retried. */
+export interface DiagnosticEvent {
+  readonly type:
+    | "approval_ignored"
+    | "corrupt_record_skipped"
+    | "open_call_closed"
+    | "orphan_result_dropped"
+    | "provider_failed"
+    | "service_conversation_ignored"
+    | "service_conversation_started"
+    | "stream_gave_way"
+    | "tool_failed"
+    | "torn_tail_cut"
+    | (string & {});
+  /** The provider or package that noticed. */
+  readonly provider: string;
+  /** What happened, without message text, owners or secrets. */
+  readonly message: string;
+  /** The session, message, record or call that it is about. */
+  readonly sessionId?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly position?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Receives every diagnostic. What it throws is ignored: reporting never changes an outcome. */
+export type DiagnosticHandler = (event: DiagnosticEvent) => void;
+
+/** Hands an event to a handler, whatever the handler does. */
+export function report(handler: DiagnosticHandler | undefined, event: DiagnosticEvent): void {
+  try {
+    handler?.(event);
+  } catch {
+    // A broken handler must not fail a run whose data is safe.
+  }
+}

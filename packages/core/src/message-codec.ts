@@ -1,0 +1,134 @@
+import { contentFromInput, contentFromJson, contentToJson } from "./content-codec.ts";
+import { AgentFrameworkError, configurationError } from "./errors.ts";
+import { isPlainObject, type Json, toJson } from "./json.ts";
+import type { Message, MessageInput, Role } from "./message.ts";
+import type { HistoryKey } from "./ports/history-types.ts";
+import { assertName } from "./store-input.ts";
+
+/** What a codec is told about the record: enough to bind a ciphertext to its place. */
+export interface MessageCodecContext {
+  readonly key: HistoryKey;
+  readonly recordId: string;
+}
+
+/**
+ * How a message becomes the `data` of a record: encryption, compression and foreign layouts live here.
+ *
+ * `encode` must give one well-formed JSON text on one line; `decode` throws on text it cannot read, which is then
+ * reported as `corrupt`. Both may be called concurrently.
+ */
+export interface MessageCodec {
+  encode(message: Message, context: MessageCodecContext): string | Promise<string>;
+  decode(data: string, context: MessageCodecContext): Message | Promise<Message>;
+}
+
+const ROLES: ReadonlySet<unknown> = new Set<Role>(["system", "user", "assistant", "tool"]);
+
+function isRole(value: unknown): value is Role {
+  return ROLES.has(value);
+}
+
+/** The stored form of a message: JSON only, bytes as base64, without its attribution. */
+export function messageToJson(message: Message, path = "message"): Json {
+  const { contents, attribution: _, ...rest } = message;
+  const json = toJson(rest, path);
+  return isPlainObject(json)
+    ? { ...json, contents: contents.map((content, index) => contentToJson(content, `${path}.contents[${index}]`)) }
+    : json;
+}
+
+/**
+ * Reads a message from its stored form. Members and contents that this version does not know are kept.
+ *
+ * @throws `corrupt` when it is not a message at all.
+ */
+export function messageFromJson(value: unknown): Message {
+  if (isPlainObject(value)) {
+    const { role, messageId, contents, createdAt, authorName, additionalProperties } = value;
+    const wellTyped =
+      isRole(role) &&
+      typeof messageId === "string" &&
+      isOptional(createdAt, (member) => typeof member === "string") &&
+      isOptional(authorName, (member) => typeof member === "string") &&
+      isOptional(additionalProperties, isPlainObject);
+    if (wellTyped && Array.isArray(contents)) {
+      return { ...value, role, messageId, contents: contents.map(contentFromJson) };
+    }
+  }
+  throw new AgentFrameworkError("corrupt", "the stored text is not a message");
+}
+
+function isOptional(value: unknown, check: (value: unknown) => boolean): boolean {
+  return value === undefined || check(value);
+}
+
+/** The codec that is used when none is given: the message's JSON. */
+export const jsonMessageCodec: MessageCodec = {
+  encode: (message) => JSON.stringify(messageToJson(message)),
+  decode: (data) => messageFromJson(JSON.parse(data)),
+};
+
+/** What `run` and `append` take: one text or message, or several. */
+export type MessagesInput = string | MessageInput | readonly (string | MessageInput)[];
+
+/**
+ * Checked copies of what a caller passed, each with an id; a string is a user message.
+ *
+ * @param makeId Gives the id of the message at an index that has none.
+ * @throws `configuration` naming the path of what does not fit.
+ */
+export function messagesFromInput(
+  input: MessagesInput,
+  makeId: (index: number) => string,
+  path = "messages",
+): Message[] {
+  const list: readonly unknown[] = Array.isArray(input) ? input : [input];
+  const seen = new Set<string>();
+  return list.map((value, index) => {
+    const message = messageFromInput(value, makeId, index, `${path}[${index}]`);
+    if (seen.has(message.messageId)) {
+      throw configurationError(`${path}[${index}].messageId`, "must not repeat within one input");
+    }
+    seen.add(message.messageId);
+    return message;
+  });
+}
+
+function messageFromInput(value: unknown, makeId: (index: number) => string, index: number, path: string): Message {
+  if (typeof value === "string") {
+    return { role: "user", contents: [{ type: "text", text: value }], messageId: makeId(index) };
+  }
+  if (!isPlainObject(value)) {
+    throw configurationError(path, "must be a string or a message object");
+  }
+  const { role, contents, messageId = makeId(index), attribution: _, ...rest } = value;
+  if (!isRole(role)) {
+    throw configurationError(`${path}.role`, "must be system, user, assistant or tool");
+  }
+  assertName(messageId, `${path}.messageId`);
+  if (typeof contents !== "string" && !Array.isArray(contents)) {
+    throw configurationError(`${path}.contents`, "must be a string or an array of contents");
+  }
+  const parts: readonly unknown[] = typeof contents === "string" ? [contents] : contents;
+  const others = toJson(rest, path);
+  assertMembers(others, path);
+  return {
+    ...(isPlainObject(others) ? others : {}),
+    role,
+    messageId,
+    contents: parts.map((part, position) => contentFromInput(part, `${path}.contents[${position}]`)),
+  };
+}
+
+function assertMembers(message: Json, path: string): void {
+  if (isPlainObject(message)) {
+    for (const name of ["createdAt", "authorName"]) {
+      if (!isOptional(message[name], (member) => typeof member === "string")) {
+        throw configurationError(`${path}.${name}`, "must be a string");
+      }
+    }
+    if (!isOptional(message["additionalProperties"], isPlainObject)) {
+      throw configurationError(`${path}.additionalProperties`, "must be an object");
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import type { ContextProvider } from "./context-provider.ts";
+import { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
+import { configurationError } from "./errors.ts";
+import { functionResults, type Message } from "./message.ts";
+import { type MessagesInput, messagesFromInput } from "./message-codec.ts";
+import type { ContextMiddleware } from "./middleware.ts";
+import type { AgentSession } from "./session.ts";
+import type { Tool } from "./tool.ts";
+
+/** Tools, or a function that is asked for them before each model call. */
+export type ToolSource = readonly Tool[] | (() => readonly Tool[]);
+
+/** What a run is made of when it begins. */
+export interface RunOptions {
+  readonly runId: string;
+  /** The session, or a temporary one in an ephemeral run. */
+  readonly session: AgentSession;
+  /** True for a run without a session: history is neither loaded nor stored. */
+  readonly ephemeral: boolean;
+  /** True when the model service keeps the conversation: history is not loaded, but may be stored for audit. */
+  readonly serviceManaged: boolean;
+  readonly signal: AbortSignal;
+  readonly input: readonly Message[];
+  readonly onDiagnostic?: DiagnosticHandler | undefined;
+}
+
+/** What one provider added, in the order in which it was added. */
+interface Contribution {
+  readonly sourceId: string;
+  readonly isHistory: boolean;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * The state of one run, shared by its providers, each of which sees it through a {@link RunContext}. Made by the agent;
+ * provider authors need it only to test a provider by itself.
+ */
+export class Run {
+  readonly options: RunOptions;
+  readonly contributions: Contribution[] = [];
+  readonly instructions: string[] = [];
+  readonly tools: ToolSource[] = [];
+  readonly middleware: ContextMiddleware[] = [];
+  /** Messages that the run produced and that are complete so far. */
+  produced: readonly Message[] = [];
+  /** After an abort or a stream that was given up: what was there, marked as incomplete, without half a call. */
+  partial: readonly Message[] = [];
+  response: unknown;
+  error: unknown;
+  #input: readonly Message[];
+  readonly #historyIds = new Set<string>();
+
+  constructor(options: RunOptions) {
+    this.options = options;
+    this.#input = options.input;
+  }
+
+  /** The input without messages that turned out to be history. */
+  get input(): readonly Message[] {
+    return this.#input;
+  }
+
+  /** What the model is given, before what the run produces: contributions in provider order, then the input. */
+  modelInput(): Message[] {
+    return [...this.contributions.flatMap((contribution) => contribution.messages), ...this.#input];
+  }
+
+  /** Adds loaded history: its messages are never stored again, and input with the same ids is dropped. */
+  addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, string>): void {
+    const attribution = { sourceId, sourceType: "history" } as const;
+    this.contributions.push({
+      sourceId,
+      isHistory: true,
+      messages: messages.map((message) => (message.attribution === undefined ? { ...message, attribution } : message)),
+    });
+    for (const message of messages) {
+      this.#historyIds.add(message.messageId);
+    }
+    this.#input = this.#input
+      .map((message) => withResultId(message, resultIds))
+      .filter((message) => !this.#historyIds.has(message.messageId));
+  }
+
+  addContext(sourceId: string, messages: readonly Message[]): void {
+    const attribution = { sourceId, sourceType: "context" } as const;
+    this.contributions.push({
+      sourceId,
+      isHistory: false,
+      messages: messages.map((message) => (message.attribution === undefined ? { ...message, attribution } : message)),
+    });
+  }
+}
+
+/** A caller's answer to a call that was left open gets the id that every other writer of that result would use. */
+function withResultId(message: Message, resultIds: ReadonlyMap<string, string>): Message {
+  const results = resultIds.size === 0 ? [] : functionResults(message);
+  const id = results.length === 1 && results[0] !== undefined ? resultIds.get(results[0].callId) : undefined;
+  return id === undefined ? message : { ...message, messageId: id };
+}
+
+/** Which messages of a run to read back. */
+export interface RunMessagesFilter {
+  /** Only what these sources added. */
+  readonly sources?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+  readonly includeInput?: boolean | undefined;
+  readonly includeResponse?: boolean | undefined;
+}
+
+/** One provider's view of a run. What it adds is stamped with its source id and lasts for this run only. */
+export class RunContext {
+  readonly #run: Run;
+  readonly #sourceId: string;
+
+  constructor(run: Run, provider: Pick<ContextProvider, "sourceId">) {
+    this.#run = run;
+    this.#sourceId = provider.sourceId;
+  }
+
+  /** The shared state of the run. */
+  get run(): Run {
+    return this.#run;
+  }
+
+  get runId(): string {
+    return this.#run.options.runId;
+  }
+
+  /** The session; in a run without one, a temporary session that is forgotten afterwards. */
+  get session(): AgentSession {
+    return this.#run.options.session;
+  }
+
+  get owner(): string | null {
+    return this.session.owner;
+  }
+
+  get ephemeral(): boolean {
+    return this.#run.options.ephemeral;
+  }
+
+  get serviceManaged(): boolean {
+    return this.#run.options.serviceManaged;
+  }
+
+  /** Fires when the caller gives the run up. Not meant for stores: what is to be stored is stored all the same. */
+  get signal(): AbortSignal {
+    return this.#run.options.signal;
+  }
+
+  /** What the caller passed, without messages that are in the loaded history already. */
+  get input(): readonly Message[] {
+    return this.#run.input;
+  }
+
+  /** Messages that the run has produced so far: the model's and the tools'. */
+  get produced(): readonly Message[] {
+    return this.#run.produced;
+  }
+
+  /** After an abort or a stream that was given up: the complete messages and the one that broke off. */
+  get partial(): readonly Message[] {
+    return this.#run.partial;
+  }
+
+  /** The agent's response, after success. */
+  get response(): unknown {
+    return this.#run.response;
+  }
+
+  /** What ended the run, after a failure. */
+  get error(): unknown {
+    return this.#run.error;
+  }
+
+  /** Adds messages for the model, in front of the input. The caller's objects are copied, never changed. */
+  addMessages(messages: MessagesInput): void {
+    const offset = this.#run.contributions.length;
+    const copies = messagesFromInput(messages, (index) => `${this.runId}:${this.#sourceId}:${offset}.${index}`);
+    const given: readonly unknown[] = Array.isArray(messages) ? messages : [messages];
+    this.#run.addContext(this.#sourceId, copies.map((message, index) => withAttributionOf(message, given[index])));
+  }
+
+  /** Adds loaded history. Only for a provider that loads it; see {@link Run.addHistory}. */
+  addHistory(messages: readonly Message[], resultIds: ReadonlyMap<string, string> = new Map()): void {
+    this.#run.addHistory(this.#sourceId, messages, resultIds);
+  }
+
+  /** Adds instructions, each on a line of its own behind the agent's. */
+  addInstructions(instructions: string | readonly string[]): void {
+    this.#run.instructions.push(...(typeof instructions === "string" ? [instructions] : instructions));
+  }
+
+  /** Adds tools; a function is asked again before each model call. */
+  addTools(tools: ToolSource): void {
+    this.#run.tools.push(tools);
+  }
+
+  /** Adds chat or function middleware inside of the agent's own; agent middleware is refused with `configuration`. */
+  addMiddleware(middleware: ContextMiddleware | readonly ContextMiddleware[]): void {
+    const list: readonly ContextMiddleware[] = "kind" in middleware ? [middleware] : middleware;
+    for (const entry of list) {
+      if (entry.kind !== "chat" && entry.kind !== "function") {
+        throw configurationError("middleware", `${this.#sourceId} may add chat and function middleware only`);
+      }
+    }
+    this.#run.middleware.push(...list);
+  }
+
+  /** Messages of this run: what the sources added, in provider order, then the input, then the response. */
+  messages(filter: RunMessagesFilter = {}): Message[] {
+    const { sources, exclude } = filter;
+    const chosen = this.#run.contributions.filter(
+      ({ sourceId }) => (sources === undefined || sources.includes(sourceId)) && !exclude?.includes(sourceId),
+    );
+    return [
+      ...chosen.flatMap((contribution) => contribution.messages),
+      ...(filter.includeInput ? this.#run.input : []),
+      ...(filter.includeResponse ? this.#run.produced : []),
+    ];
+  }
+
+  /** Messages that other providers added as context, without any that came from a history. */
+  contextMessages(sources?: readonly string[]): Message[] {
+    return this.#run.contributions
+      .filter(({ sourceId, isHistory }) => !isHistory && sourceId !== this.#sourceId && (sources?.includes(sourceId) ?? true))
+      .flatMap((contribution) => contribution.messages);
+  }
+
+  /** Reports what was repaired, skipped, cut or retried. */
+  report(event: Omit<DiagnosticEvent, "provider">): void {
+    report(this.#run.options.onDiagnostic, {
+      ...event,
+      provider: this.#sourceId,
+      sessionId: event.sessionId ?? this.session.sessionId,
+    });
+  }
+}
+
+/** Attribution that a message carries already stays: it crossed sessions, or another provider found it. */
+function withAttributionOf(message: Message, given: unknown): Message {
+  const attribution = typeof given === "object" && given !== null && "attribution" in given ? given.attribution : undefined;
+  return isAttribution(attribution) ? { ...message, attribution } : message;
+}
+
+function isAttribution(value: unknown): value is NonNullable<Message["attribution"]> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "sourceId" in value &&
+    typeof value.sourceId === "string" &&
+    "sourceType" in value &&
+    (value.sourceType === "history" || value.sourceType === "context")
+  );
+}
