@@ -1,0 +1,8 @@
+import "./lib/require-node.mjs";
+import { prepare, step } from "./lib/gate.mjs";
+import { main } from "./lib/main.mjs";
+
+await main(async () => {
+  const tools = await prepare();
+  if (!(await step("build", () => tools.turbo("build")))) throw new Error("The build failed.");
+});

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { run } from "../run.mjs";
+import { listPackages, root } from "../workspace.mjs";
+
+const { resolve } = createRequire(join(root, "package.json"));
+
+/**
+ * Writes each block to a file of its own, compiles them in one run of the compiler and executes those that ask for it.
+ * A block is `{ readme, home, line, code, run }`, `home` being the package folder whose dependencies it may import.
+ * Returns `README.md:line: problem` texts. `cache` names the ignored folders that the files go to.
+ */
+export async function compileBlocks(blocks, cache = "readmes") {
+  const work = join(root, ".cache", cache);
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  for (const { home } of blocks) rmSync(join(home, ".cache", cache), { recursive: true, force: true });
+  const written = blocks.map((block) => ({ ...block, file: writeBlock(block, cache) }));
+  const config = join(work, "tsconfig.json");
+  writeFileSync(config, JSON.stringify(compilerConfig(written)));
+  const problems = await typeProblems(written, config);
+  if (problems.length === 0)
+    for (const block of written.filter((one) => one.run)) problems.push(...(await runProblems(block, config)));
+  return problems;
+}
+
+/** Blank lines before the code make its line numbers those of the README. */
+function writeBlock(block, cache) {
+  const folder = join(block.home, ".cache", cache);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${relative(root, block.readme).replaceAll(/[\\/]/g, "-")}-${block.line}.ts`);
+  writeFileSync(file, `${"\n".repeat(block.line - 1)}${block.code}\n`);
+  return file;
+}
+
+function compilerConfig(blocks) {
+  const options = { isolatedDeclarations: false, declaration: false, noUnusedLocals: false, noUnusedParameters: false };
+  return {
+    extends: join(root, "tsconfig.node.json"),
+    compilerOptions: { ...options, paths: sourcePaths() },
+    files: blocks.map(({ file }) => file),
+  };
+}
+
+/** Every entry of every package, so that a README may show packages that its own package does not depend on. */
+export function sourcePaths() {
+  const published = listPackages().filter(({ group }) => group === "packages");
+  return Object.fromEntries(
+    published.flatMap(({ manifest, path }) =>
+      Object.entries(manifest.exports)
+        .filter(([, target]) => target.endsWith(".ts"))
+        .map(([name, target]) => [manifest.name + name.slice(1), [join(path, target)]]),
+    ),
+  );
+}
+
+async function typeProblems(blocks, config) {
+  if (blocks.length === 0) return [];
+  const { code, output } = await run(process.execPath, [
+    resolve("typescript/bin/tsc"),
+    "-p",
+    config,
+    "--pretty",
+    "false",
+  ]);
+  if (code === 0) return [];
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => inReadme(line, blocks));
+}
+
+/** Turns `…/readmes/file.ts(12,5): error …` into `README.md:12: error …`. */
+function inReadme(line, blocks) {
+  const [, file, number, rest] = /^(.*)\((\d+),\d+\): (.*)$/.exec(line) ?? [];
+  const block = file && blocks.find((one) => one.file === join(root, file));
+  return block ? `${relative(root, block.readme)}:${number}: ${rest}` : line;
+}
+
+async function runProblems(block, config) {
+  const { build } = await import("esbuild");
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-readme-")));
+  const outfile = join(folder, "example.mjs");
+  const banner =
+    'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+  try {
+    await build({
+      entryPoints: [block.file],
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      tsconfig: config,
+      banner: { js: banner },
+      logLevel: "warning",
+    });
+    const { code, output } = await run(process.execPath, [outfile], { cwd: folder });
+    return code === 0
+      ? []
+      : [`${relative(root, block.readme)}:${block.line}: the example ended with code ${code}:\n${output}`];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { shapeProblems } from "../lib/pack/shape.mjs";
+
+const manifest = {
+  name: "@agentfw/history-file",
+  exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" }, "./package.json": "./package.json" },
+  bin: { "agentfw-file": "./dist/cli.js" },
+  peerDependencies: { "@agentfw/core": "^0.1.0" },
+};
+const files = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts", "dist/cli.js"];
+const without = (name) => files.filter((file) => file !== name);
+
+it("accepts a tarball with everything it promises", () => {
+  expect(shapeProblems(manifest, files)).toEqual([]);
+});
+
+it.each(["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts", "dist/cli.js"])("misses %s", (file) => {
+  expect(shapeProblems(manifest, without(file))).toEqual([expect.stringContaining(file)]);
+});
+
+it.each(["src/index.ts", "test/a.test.ts", ".env"])("refuses %s", (file) => {
+  expect(shapeProblems(manifest, [...files, file])).toEqual([`${file} should not be in the tarball`]);
+});
+
+it.each(["workspace:*", "catalog:", "link:../core", "file:../core"])("refuses the range %s", (range) => {
+  const peerDependencies = { "@agentfw/core": range };
+  expect(shapeProblems({ ...manifest, peerDependencies }, files)).toEqual([
+    `peerDependencies.@agentfw/core is still "${range}"`,
+  ]);
+});

@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { allBlocks, textProblems } from "../check-readmes.mjs";
+import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
+import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
+import { headingProblems } from "../lib/readmes/headings.mjs";
+import { root } from "../lib/workspace.mjs";
+import { goodWorkspace, write } from "./workspace-fixture.mjs";
+
+const backend = { group: "packages", folder: "history-file", manifest: { name: "@agentfw/history-file" } };
+const runtime = { group: "packages", folder: "agent", manifest: { name: "@agentfw/agent" } };
+const headings = [
+  "Install",
+  "Use",
+  "What it guarantees",
+  "What it does not",
+  "Options",
+  "When things fail",
+  "Stored layout",
+  "Security",
+  "Upgrading",
+];
+
+function readme(name, list) {
+  return [`# @agentfw/${name}`, ...list.map((heading) => `## ${heading}\n\ntext\n`)].join("\n\n");
+}
+
+describe("headings", () => {
+  it("accepts the ten headings of a backend and the two of any other package", () => {
+    expect(headingProblems(backend, readme("history-file", headings))).toEqual([]);
+    expect(headingProblems(runtime, readme("agent", ["Install", "Use", "Tools"]))).toEqual([]);
+  });
+
+  it.each(headings)("misses %s", (heading) => {
+    const rest = headings.filter((one) => one !== heading);
+    expect(headingProblems(backend, readme("history-file", rest))).toEqual([`the heading "## ${heading}" is missing`]);
+  });
+
+  it("wants them in order, under the package's name, in 150 lines", () => {
+    expect(headingProblems(backend, readme("history-file", headings.toReversed()))).toHaveLength(1);
+    expect(headingProblems(runtime, readme("core", ["Install", "Use"]))).toEqual([
+      'its title must be "# @agentfw/agent"',
+    ]);
+    expect(headingProblems(runtime, readme("agent", ["Install", "Use"]) + "more\n".repeat(150))).toHaveLength(1);
+  });
+
+  it("does not take a comment in an example for a heading", () => {
+    expect(headingProblems(runtime, readme("agent", ["Install"]).concat("\n```sh\n## Use\n```\n"))).toHaveLength(1);
+  });
+});
+
+describe("the texts of a checkout", () => {
+  it("names every README that is missing, but asks none of an app", () => {
+    expect(
+      textProblems(write({ ...goodWorkspace(), "packages/core/README.md": undefined, "README.md": undefined })),
+    ).toEqual(expect.arrayContaining(["README.md is missing", "packages/core/README.md is missing"]));
+    expect(textProblems(write(goodWorkspace())).filter((problem) => problem.startsWith("apps/"))).toEqual([]);
+  });
+
+  it("collects the examples of the root, of packages and of apps", () => {
+    const example = "```ts\nexport {};\n```\n";
+    const folder = write({
+      "README.md": example,
+      "packages/core/package.json": {},
+      "packages/core/README.md": example,
+      "apps/a/package.json": {},
+      "apps/a/README.md": example,
+    });
+    expect(allBlocks(folder).map(({ readme: file }) => file)).toEqual(
+      ["README.md", "packages/core/README.md", "apps/a/README.md"].map((file) => join(folder, file)),
+    );
+  });
+});
+
+describe("blocks", () => {
+  it("finds TypeScript blocks, their first line and whether they run", () => {
+    const text =
+      "text\n```ts\nconst a = 1;\n```\n\n```ts run\nawait b();\n```\n```sh\nnpm i\n```\n````md\n```ts\nno\n```\n````\n```typescript\nc\n```";
+    expect(typescriptBlocks(text)).toEqual([
+      { line: 3, code: "const a = 1;", run: false },
+      { line: 7, code: "await b();", run: true },
+      { line: 18, code: "c", run: false },
+    ]);
+  });
+});
+
+describe("compiling", () => {
+  const compile = (code, run = false) =>
+    compileBlocks(
+      [{ readme: join(root, "README.md"), home: join(root, "scripts"), line: 20, code, run }],
+      "readmes-test",
+    );
+
+  it("reports a type error at the README's own line", async () => {
+    expect(await compile('export const a = 1;\nexport const b: number = "no";')).toEqual([
+      expect.stringMatching(/^README\.md:21: error TS2322/),
+    ]);
+  });
+
+  it("reports a module that is not there", async () => {
+    expect(await compile('import "@agentfw/nowhere";')).toEqual([expect.stringMatching(/^README\.md:20: error TS/)]);
+  });
+
+  it("accepts an example with unused names and does not run it unless asked", async () => {
+    expect(await compile("const unused = 1;\nprocess.exit(3);")).toEqual([]);
+  });
+
+  it("runs an example that asks for it and reports its exit code and its output", async () => {
+    expect(await compile('process.stdout.write("ran");', true)).toEqual([]);
+    expect(await compile('process.stdout.write("before");\nprocess.exit(3);', true)).toEqual([
+      "README.md:20: the example ended with code 3:\nbefore",
+    ]);
+  });
+
+  it("resolves every entry of a package to its source", () => {
+    expect(sourcePaths()).toMatchObject({
+      "@agentfw/core": [join(root, "packages", "core", "src", "index.ts")],
+      "@agentfw/provider-testing/vitest": [join(root, "packages", "provider-testing", "src", "vitest.ts")],
+    });
+  });
+});
