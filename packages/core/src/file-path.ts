@@ -1,7 +1,8 @@
+import { assertTimeout } from "./deadline.ts";
 import { configurationError } from "./errors.ts";
+import { compileLinearPattern, type LineSearch } from "./linear-pattern.ts";
 import type { FileSearchOptions } from "./ports/file-store.ts";
 import { assertCount } from "./store-input.ts";
-import { assertTimeout } from "./deadline.ts";
 
 /** Device names that some systems reserve, with or without an extension; superscript digits count as digits there. */
 const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
@@ -50,55 +51,20 @@ export function foldFileName(path: string): string {
 }
 
 /**
- * Compiles a search pattern, case-insensitive, and checks the options.
+ * Compiles a search pattern, case-insensitive and linear in time, and checks the options.
  *
- * @throws `configuration` for a pattern above 256 characters, a malformed one, or one that repeats a group that
- * repeats: such patterns can take exponential time in a backtracking engine.
+ * @throws `configuration` for a pattern that is empty, above 256 characters, malformed, or beyond what
+ * {@link compileLinearPattern} supports.
  */
 export function assertSearch(
   pattern: string,
   options: FileSearchOptions,
-): { expression: RegExp; limit: number; timeoutMs: number } {
+): { startSearch: (line: string) => LineSearch; limit: number; timeoutMs: number } {
   const { limit = 100, timeoutMs = 1_000 } = options;
   assertCount(limit, "limit", 1);
   assertTimeout(timeoutMs, "timeoutMs");
   if (typeof pattern !== "string" || pattern === "" || pattern.length > MAX_PATTERN_LENGTH) {
     throw configurationError("pattern", `must be a regular expression of 1 to ${MAX_PATTERN_LENGTH} characters`);
   }
-  if (repeatsARepeat(pattern)) {
-    throw configurationError("pattern", "must not repeat a group that itself repeats or offers alternatives");
-  }
-  try {
-    return { expression: new RegExp(pattern, "iu"), limit, timeoutMs };
-  } catch (error) {
-    throw configurationError("pattern", "must be a well-formed regular expression", error);
-  }
-}
-
-/** True for a quantified group that holds a quantifier or an alternative, at any depth, and for back-references. */
-function repeatsARepeat(pattern: string): boolean {
-  const body = pattern.replace(/\\[1-9k]/g, "(a*)*").replace(/\\./gs, "a").replace(/\[[^\]]*\]/g, "a");
-  const open: boolean[] = [];
-  for (let index = 0; index < body.length; index += 1) {
-    const character = body[index];
-    if (character === "(") {
-      open.push(false);
-      if (body[index + 1] === "?") {
-        // The mark after the parenthesis names the kind of group; it repeats nothing.
-        index += 1;
-      }
-    } else if (character === ")") {
-      const risky = open.pop() ?? false;
-      const quantified = /^[*+{]/.test(body.slice(index + 1));
-      if (risky && quantified) {
-        return true;
-      }
-      if ((risky || quantified) && open.length > 0) {
-        open[open.length - 1] = true;
-      }
-    } else if (character !== undefined && "*+{|?".includes(character) && open.length > 0) {
-      open[open.length - 1] = true;
-    }
-  }
-  return false;
+  return { startSearch: compileLinearPattern(pattern), limit, timeoutMs };
 }

@@ -4,6 +4,12 @@ import type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "
 import type { Scope } from "../ports/state-types.ts";
 import { assertOwner } from "../store-input.ts";
 
+/** Steps of the matcher between two looks at the clock: well below a millisecond. */
+const WORK_BETWEEN_LOOKS = 10_000;
+
+/** How long a search may keep the event loop to itself. */
+const SLICE_MS = 10;
+
 interface File {
   readonly path: string;
   readonly text: string;
@@ -14,7 +20,7 @@ interface File {
  * The reference implementation of {@link FileStore}: one process, nothing survives it. Names are compared without
  * regard to case and Unicode form, as the strictest file systems do, so what works here works everywhere.
  *
- * `search` looks at the pattern before it runs it: nested repetition is refused, and time is checked after each line.
+ * `search` takes time in proportion to the text, whatever the pattern, and lets other work run every few milliseconds.
  */
 export class InMemoryFileStore implements FileStore {
   readonly contractVersion: 1 = 1;
@@ -64,19 +70,23 @@ export class InMemoryFileStore implements FileStore {
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
-    const { expression, limit, timeoutMs } = assertSearch(pattern, options);
-    const deadline = Date.now() + timeoutMs;
+    const { startSearch, limit, timeoutMs } = assertSearch(pattern, options);
+    const breathe = breather(timeoutMs, options);
     const found: FileMatch[] = [];
+    // The files are taken at one point in time: what is written during a pause is not looked at.
     for (const file of this.#below(options.directory ?? "", options)) {
-      for (const [index, line] of file.text.split("\n").entries()) {
+      for (const [index, text] of file.text.split(/\r?\n/).entries()) {
         if (found.length === limit) {
           return found;
         }
-        if (expression.test(line)) {
-          found.push({ path: file.path, line: index + 1, text: line });
-        }
-        if (Date.now() > deadline) {
-          throw new AgentFrameworkError("timeout", `search: not done within ${timeoutMs} ms`, { provider: "in-memory" });
+        const search = startSearch(text);
+        let matches: boolean | undefined;
+        do {
+          matches = search(WORK_BETWEEN_LOOKS);
+          await breathe();
+        } while (matches === undefined);
+        if (matches) {
+          found.push({ path: file.path, line: index + 1, text });
         }
       }
     }
@@ -127,4 +137,23 @@ function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
 
 function conflict(message: string, existing: File | undefined): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: "in-memory", currentVersion: existing?.etag });
+}
+
+/** Gives a function to call between slices of work: it pauses now and then, and ends what takes too long. */
+function breather(timeoutMs: number, scope: Scope): () => Promise<void> | undefined {
+  let sliceEnd = Date.now() + SLICE_MS;
+  const deadline = Date.now() + timeoutMs;
+  return () => {
+    const now = Date.now();
+    if (now > deadline) {
+      throw new AgentFrameworkError("timeout", `search: not done within ${timeoutMs} ms`, { provider: "in-memory" });
+    }
+    return now < sliceEnd ? undefined : pause();
+  };
+
+  async function pause(): Promise<void> {
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    scope.signal?.throwIfAborted();
+    sliceEnd = Date.now() + SLICE_MS;
+  }
 }

@@ -172,7 +172,9 @@ export class InMemoryHistoryStore implements HistoryStore {
     assertListFilter(filter);
     const limit = options.limit ?? 100;
     assertCount(limit, "limit", 1);
-    const texts = [...this.#conversations.keys()].filter((text) => options.cursor === undefined || text > options.cursor);
+    const texts = [...this.#conversations.keys()].filter(
+      (text) => options.cursor === undefined || text > options.cursor,
+    );
     const items: HistoryKeyInfo[] = [];
     for (const text of texts.sort()) {
       const conversation = this.#live(text);

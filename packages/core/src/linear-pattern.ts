@@ -1,0 +1,199 @@
+import { configurationError } from "./errors.ts";
+
+/** Instructions a pattern may compile to; what one character costs grows with it. */
+const MAX_INSTRUCTIONS = 2_000;
+
+/** Two escaped surrogates are one character, hence one token. */
+const ESCAPE = String.raw`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|[pPu]\{[^}]*\}|u.{4}|x..|c.|k<[^>]*>|.)`;
+const CLASS = String.raw`\[(?:\\.|[^\]\\])*\]`;
+const GROUP = String.raw`\((?:\?(?:<(?![=!])[^>]*>|<?.))?`;
+const REPEAT = String.raw`(?:[*+?]|\{\d+(?:,\d*)?\})\??`;
+const TOKEN = new RegExp(`${ESCAPE}|${CLASS}|${GROUP}|${REPEAT}|.`, "gsu");
+
+type Assertion = (before: number | undefined, after: number | undefined) => boolean;
+
+const isWord = (codePoint: number | undefined): boolean =>
+  codePoint !== undefined && /^\w$/iu.test(String.fromCodePoint(codePoint));
+
+const ASSERTIONS: Readonly<Record<string, Assertion>> = {
+  "^": (before) => before === undefined,
+  $: (_, after) => after === undefined,
+  "\\b": (before, after) => isWord(before) !== isWord(after),
+  "\\B": (before, after) => isWord(before) === isWord(after),
+};
+
+interface Instruction {
+  /** Consumes a character that passes. */
+  readonly test?: (codePoint: number) => boolean;
+  /** Goes on only where this holds. */
+  readonly holds?: Assertion | undefined;
+  /** Also goes on there. */
+  fork?: number;
+  /** Where to go on; the next instruction unless set. */
+  next?: number;
+}
+
+/** Appends the instructions of a part of the pattern, at least one. Called again each time the part is repeated. */
+type Emit = (code: Instruction[]) => void;
+
+/** A search through one line, done in slices: gives the answer, or `undefined` when `work` was not enough. */
+export type LineSearch = (work: number) => boolean | undefined;
+
+/**
+ * Compiles a regular expression to a matcher whose time grows with pattern length times line length, whatever the
+ * pattern: all ways through it are followed at once, character by character, so nothing is tried twice.
+ *
+ * The syntax is that of `RegExp` with the flags `i` and `u`.
+ *
+ * @throws `configuration` for a malformed pattern, for back-references, look-around and group modifiers, which no
+ * linear matcher can offer, and for counts that make it larger than 2,000 instructions.
+ */
+export function compileLinearPattern(pattern: string): (line: string) => LineSearch {
+  try {
+    new RegExp(pattern, "iu");
+  } catch (error) {
+    throw configurationError("pattern", "must be a well-formed regular expression", error);
+  }
+  const tokens = pattern.match(TOKEN) ?? [];
+  const code: Instruction[] = [];
+  parseAlternatives(tokens.reverse())(code);
+  return (line) => startSearch(code, line);
+}
+
+/** Reads up to a closing parenthesis or the end. `tokens` is a stack: the next one is last. */
+function parseAlternatives(tokens: string[]): Emit {
+  let sequence: Emit[] = [];
+  const alternatives = [sequence];
+  for (let token = tokens.pop(); token !== undefined && token !== ")"; token = tokens.pop()) {
+    if (token === "|") {
+      sequence = [];
+      alternatives.push(sequence);
+    } else {
+      sequence.push(parseRepeat(parseAtom(token, tokens), tokens));
+    }
+  }
+  return (code) => {
+    const ends = alternatives.map((parts, index) => {
+      const fork = push(code, {});
+      for (const emit of parts) {
+        emit(code);
+      }
+      const end = push(code, {});
+      if (index < alternatives.length - 1) {
+        fork.fork = code.length;
+      }
+      return end;
+    });
+    for (const end of ends) {
+      end.next = code.length;
+    }
+  };
+}
+
+function parseAtom(token: string, tokens: string[]): Emit {
+  if (token[0] === "(") {
+    if (token.length > 1 && token !== "(?:" && !token.endsWith(">")) {
+      const what = /[=!]$/.test(token) ? "look-around" : "a group modifier";
+      throw configurationError("pattern", `${what} is not supported`);
+    }
+    return parseAlternatives(tokens);
+  }
+  if (/^\\[1-9k]/.test(token)) {
+    throw configurationError("pattern", "back-references are not supported");
+  }
+  const instruction = token in ASSERTIONS ? { holds: ASSERTIONS[token] } : { test: characterTest(token) };
+  return (code) => push(code, { ...instruction });
+}
+
+function parseRepeat(emit: Emit, tokens: string[]): Emit {
+  const [, mark, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??$/.exec(tokens.at(-1) ?? "") ?? [];
+  if (mark === undefined && least === undefined) {
+    return emit;
+  }
+  tokens.pop();
+  const minimum = least === undefined ? Number(mark === "+") : Number(least);
+  const unbounded = mark === undefined ? comma === "," && most === "" : mark !== "?";
+  const maximum = least === undefined ? 1 : Number(most || least);
+  return (code) => {
+    for (let count = 0; count < minimum; count += 1) {
+      emit(code);
+    }
+    // What may repeat without end is a loop; up to a maximum it is written out.
+    for (let count = minimum; unbounded ? count === minimum : count < maximum; count += 1) {
+      const start = code.length;
+      const fork = push(code, {});
+      emit(code);
+      if (unbounded) {
+        push(code, { next: start });
+      }
+      fork.fork = code.length;
+    }
+  };
+}
+
+function push(code: Instruction[], instruction: Instruction): Instruction {
+  if (code.push(instruction) > MAX_INSTRUCTIONS) {
+    throw configurationError("pattern", "repeats too much: its counts multiply to more than 2,000 steps");
+  }
+  return instruction;
+}
+
+/** The platform's own engine judges single characters, so that classes, escapes and case mean what they always mean. */
+function characterTest(token: string): (codePoint: number) => boolean {
+  const expression = new RegExp(`^${token}$`, "iu");
+  const remembered = new Map<number, boolean>();
+  return (codePoint) => {
+    let passes = remembered.get(codePoint);
+    if (passes === undefined) {
+      passes = expression.test(String.fromCodePoint(codePoint));
+      remembered.set(codePoint, passes);
+    }
+    return passes;
+  };
+}
+
+function startSearch(code: readonly Instruction[], line: string): LineSearch {
+  /** The character position at which an instruction was last reached, so that each is followed once for each. */
+  const reached = new Int32Array(code.length).fill(-1);
+  /** The instructions that the character at `position` leads to. */
+  let waiting: number[] = [];
+  let position = 0;
+  let before: number | undefined;
+  return (work) => {
+    for (let left = work; left > 0; ) {
+      const after = line.codePointAt(position);
+      // A match may begin anywhere: every position also starts from the top.
+      const open = waiting;
+      open.push(0);
+      waiting = [];
+      for (let at = open.pop(); at !== undefined; at = open.pop()) {
+        const instruction = code[at];
+        if (instruction === undefined) {
+          return true;
+        }
+        if (reached[at] === position) {
+          continue;
+        }
+        reached[at] = position;
+        left -= 1;
+        const next = instruction.next ?? at + 1;
+        if (instruction.test !== undefined) {
+          if (after !== undefined && instruction.test(after)) {
+            waiting.push(next);
+          }
+        } else if (instruction.holds?.(before, after) ?? true) {
+          open.push(next);
+          if (instruction.fork !== undefined) {
+            open.push(instruction.fork);
+          }
+        }
+      }
+      if (after === undefined) {
+        return false;
+      }
+      before = after;
+      position += after > 0xffff ? 2 : 1;
+    }
+    return undefined;
+  };
+}
