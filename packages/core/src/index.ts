@@ -1,45 +1,3 @@
-export { assertTimeout, type DeadlineOptions, withDeadline } from "./deadline.ts";
-export {
-  AgentFrameworkError,
-  type AgentFrameworkErrorOptions,
-  configurationError,
-  type ErrorCode,
-  isAbortError,
-  isAgentFrameworkError,
-} from "./errors.ts";
-export { assertFilePath, foldFileName } from "./file-path.ts";
-export { InMemoryFileStore } from "./in-memory/in-memory-file-store.ts";
-export { InMemoryHistoryStore, type InMemoryHistoryStoreOptions } from "./in-memory/in-memory-history-store.ts";
-export { InMemoryStateStore, type InMemoryStateStoreOptions } from "./in-memory/in-memory-state-store.ts";
-export { isPlainObject, type Json, toJson } from "./json.ts";
-export type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "./ports/file-store.ts";
-export type { HistoryStore } from "./ports/history-store.ts";
-export type {
-  AppendOptions,
-  CallOptions,
-  HistoryCapabilities,
-  HistoryKey,
-  HistoryKeyInfo,
-  HistoryList,
-  HistoryListFilter,
-  HistoryListOptions,
-  HistoryPage,
-  HistoryRecord,
-  ReadOptions,
-} from "./ports/history-types.ts";
-export type { StateStore } from "./ports/state-store.ts";
-export type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "./ports/state-types.ts";
-export {
-  assertContractVersion,
-  assertCount,
-  assertHistoryKey,
-  assertHistoryRecords,
-  assertListFilter,
-  assertName,
-  assertReadOptions,
-  historyKeyText,
-  utf8Length,
-} from "./store-input.ts";
 export type {
   Content,
   ContentExtras,
@@ -62,7 +20,34 @@ export type {
 } from "./content.ts";
 export { contentFromInput, contentFromJson, contentToJson } from "./content-codec.ts";
 export type { ContextProvider, ConversationPlace } from "./context-provider.ts";
+export {
+  Conversation,
+  type ConversationReadOptions,
+  type ConversationSettings,
+  type OpenConversationOptions,
+  openConversation,
+} from "./conversation.ts";
+export { type EnterOptions, enterConversation, type PlaceLease } from "./conversation-queue.ts";
+export { assertTimeout, type DeadlineOptions, withDeadline } from "./deadline.ts";
 export { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
+export {
+  AgentFrameworkError,
+  type AgentFrameworkErrorOptions,
+  configurationError,
+  type ErrorCode,
+  isAbortError,
+  isAgentFrameworkError,
+} from "./errors.ts";
+export { assertFilePath, foldFileName } from "./file-path.ts";
+export { HistoryProvider, type HistoryProviderOptions } from "./history-provider.ts";
+export { InMemoryFileStore } from "./in-memory/in-memory-file-store.ts";
+export {
+  InMemoryHistoryProvider,
+  type InMemoryHistoryProviderOptions,
+} from "./in-memory/in-memory-history-provider.ts";
+export { InMemoryHistoryStore, type InMemoryHistoryStoreOptions } from "./in-memory/in-memory-history-store.ts";
+export { InMemoryStateStore, type InMemoryStateStoreOptions } from "./in-memory/in-memory-state-store.ts";
+export { isPlainObject, type Json, toJson } from "./json.ts";
 export {
   type Attribution,
   functionCalls,
@@ -82,6 +67,25 @@ export {
   messagesFromInput,
   messageToJson,
 } from "./message-codec.ts";
+export {
+  type CallSlot,
+  callSlots,
+  type GroupedMessages,
+  groupMessages,
+  groupToMessages,
+  interruptedResult,
+  isDangling,
+  isPendingApproval,
+  type MessageGroup,
+  openCalls,
+} from "./message-groups.ts";
+export {
+  type HistoryPolicy,
+  type HistoryReducer,
+  MessageHistoryProvider,
+  messageCountReducer,
+} from "./message-history-provider.ts";
+export type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
 export type { ChatInvocation, ChatMiddleware, ContextMiddleware, FunctionMiddleware } from "./middleware.ts";
 export type { ChatClient } from "./ports/chat-client.ts";
 export type {
@@ -93,6 +97,23 @@ export type {
   ToolChoice,
   ToolDefinition,
 } from "./ports/chat-types.ts";
+export type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "./ports/file-store.ts";
+export type { HistoryStore } from "./ports/history-store.ts";
+export type {
+  AppendOptions,
+  CallOptions,
+  HistoryCapabilities,
+  HistoryKey,
+  HistoryKeyInfo,
+  HistoryList,
+  HistoryListFilter,
+  HistoryListOptions,
+  HistoryPage,
+  HistoryRecord,
+  ReadOptions,
+} from "./ports/history-types.ts";
+export type { StateStore } from "./ports/state-store.ts";
+export type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "./ports/state-types.ts";
 export { Run, RunContext, type RunMessagesFilter, type RunOptions, type ToolSource } from "./run-context.ts";
 export {
   AgentSession,
@@ -102,4 +123,16 @@ export {
   type ProviderSessionStateOptions,
   type StateCodec,
 } from "./session.ts";
+export { type SessionList, type SessionScope, SessionStore } from "./session-store.ts";
+export {
+  assertContractVersion,
+  assertCount,
+  assertHistoryKey,
+  assertHistoryRecords,
+  assertListFilter,
+  assertName,
+  assertReadOptions,
+  historyKeyText,
+  utf8Length,
+} from "./store-input.ts";
 export type { FunctionInvocation, Tool, ToolContext } from "./tool.ts";

@@ -178,7 +178,10 @@ export class RunContext {
     const offset = this.#run.contributions.length;
     const copies = messagesFromInput(messages, (index) => `${this.runId}:${this.#sourceId}:${offset}.${index}`);
     const given: readonly unknown[] = Array.isArray(messages) ? messages : [messages];
-    this.#run.addContext(this.#sourceId, copies.map((message, index) => withAttributionOf(message, given[index])));
+    this.#run.addContext(
+      this.#sourceId,
+      copies.map((message, index) => withAttributionOf(message, given[index])),
+    );
   }
 
   /** Adds loaded history. Only for a provider that loads it; see {@link Run.addHistory}. */
@@ -223,7 +226,9 @@ export class RunContext {
   /** Messages that other providers added as context, without any that came from a history. */
   contextMessages(sources?: readonly string[]): Message[] {
     return this.#run.contributions
-      .filter(({ sourceId, isHistory }) => !isHistory && sourceId !== this.#sourceId && (sources?.includes(sourceId) ?? true))
+      .filter(
+        ({ sourceId, isHistory }) => !isHistory && sourceId !== this.#sourceId && (sources?.includes(sourceId) ?? true),
+      )
       .flatMap((contribution) => contribution.messages);
   }
 
@@ -239,7 +244,8 @@ export class RunContext {
 
 /** Attribution that a message carries already stays: it crossed sessions, or another provider found it. */
 function withAttributionOf(message: Message, given: unknown): Message {
-  const attribution = typeof given === "object" && given !== null && "attribution" in given ? given.attribution : undefined;
+  const attribution =
+    typeof given === "object" && given !== null && "attribution" in given ? given.attribution : undefined;
   return isAttribution(attribution) ? { ...message, attribution } : message;
 }
 

@@ -35,10 +35,7 @@ export interface FileStore {
   readonly contractVersion: 1;
 
   /** The file's text and etag, or `undefined` when there is no such file. */
-  read(
-    path: string,
-    options?: Scope,
-  ): Promise<{ readonly text: string; readonly etag: string } | undefined>;
+  read(path: string, options?: Scope): Promise<{ readonly text: string; readonly etag: string } | undefined>;
 
   /** Writes the whole file atomically: a reader sees the old text or the new one. Every write gives a new etag. */
   write(path: string, text: string, options?: FileWriteOptions): Promise<{ readonly etag: string }>;

@@ -1,0 +1,164 @@
+import type { ConversationPlace } from "./context-provider.ts";
+import { abortReason } from "./deadline.ts";
+import { AgentFrameworkError } from "./errors.ts";
+
+/** Options of {@link enterConversation}. */
+export interface EnterOptions {
+  /** Wait for the run in front, or refuse with `conflict`. */
+  readonly concurrency: "queue" | "reject";
+  /** Longest wait, in milliseconds; then `timeout`. */
+  readonly queueTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Places that the caller's own run, and the runs around it, hold: waiting for one of them would never end. */
+  readonly held?: readonly PlaceLease[] | undefined;
+}
+
+/** A run's right to be the only one on its conversation in this process. */
+export interface PlaceLease {
+  readonly place: ConversationPlace;
+  /** True once the place was passed on because nobody read the stream. */
+  readonly revoked: boolean;
+  /** Says that the run stands still until its reader asks for more. */
+  pause(): void;
+  /** The reader asked for more. @throws `conflict` when the place was passed on meanwhile. */
+  resume(): void;
+  /** Lets the next run in. Does nothing the second time. */
+  release(): void;
+}
+
+/** How long a run that is not read keeps others waiting, as a part of their own patience. */
+const IDLE_PART = 3;
+
+class Lease implements PlaceLease {
+  readonly place: ConversationPlace;
+  readonly queue: Queue;
+  revoked = false;
+  pausedSince: number | undefined;
+
+  constructor(place: ConversationPlace, queue: Queue) {
+    this.place = place;
+    this.queue = queue;
+  }
+
+  pause(): void {
+    this.pausedSince = Date.now();
+  }
+
+  resume(): void {
+    this.pausedSince = undefined;
+    if (this.revoked) {
+      throw new AgentFrameworkError("conflict", "the stream was not read and gave its place on the conversation up");
+    }
+  }
+
+  release(): void {
+    if (this.queue.holder === this) {
+      this.queue.next();
+    }
+  }
+}
+
+interface Waiter {
+  admit(): void;
+}
+
+/** The runs on one conversation: one inside, the others in the order in which they came. */
+class Queue {
+  holder: Lease | undefined;
+  readonly waiters: Waiter[] = [];
+  readonly #drop: () => void;
+
+  constructor(drop: () => void) {
+    this.#drop = drop;
+  }
+
+  next(): void {
+    this.holder = undefined;
+    const waiter = this.waiters.shift();
+    if (waiter === undefined) {
+      this.#drop();
+    } else {
+      waiter.admit();
+    }
+  }
+
+  /** Takes the place from a run whose reader has been away for too long. */
+  evictIdle(idleMs: number): void {
+    const { holder } = this;
+    if (holder?.pausedSince !== undefined && Date.now() - holder.pausedSince >= idleMs) {
+      holder.revoked = true;
+      this.next();
+    }
+  }
+}
+
+const queues = new WeakMap<object, Map<string, Queue>>();
+
+/**
+ * Enters a conversation, one run at a time within this process, in the order of the calls. Works across sessions that
+ * were restored twice and agents that were made for a request, because the queue belongs to the store.
+ *
+ * A run that waits for its reader passes its place on after a third of the waiter's patience.
+ *
+ * @throws `conflict` when the place is held by a run around this one, or taken and `concurrency` is `"reject"`;
+ * `timeout` after `queueTimeoutMs`; the abort reason.
+ */
+export function enterConversation(place: ConversationPlace, options: EnterOptions): PlaceLease | Promise<PlaceLease> {
+  options.signal?.throwIfAborted();
+  const nested = options.held?.some((lease) => lease.place.scope === place.scope && lease.place.key === place.key);
+  if (nested) {
+    throw new AgentFrameworkError("conflict", "a run cannot wait for the run that it is part of");
+  }
+  const queue = queueOf(place);
+  const lease = new Lease(place, queue);
+  if (queue.holder === undefined) {
+    queue.holder = lease;
+    return lease;
+  }
+  if (options.concurrency === "reject") {
+    throw new AgentFrameworkError("conflict", "another run is on this conversation");
+  }
+  return wait(queue, lease, options);
+}
+
+function queueOf(place: ConversationPlace): Queue {
+  const existing = queues.get(place.scope);
+  const byKey = existing ?? new Map<string, Queue>();
+  if (existing === undefined) {
+    queues.set(place.scope, byKey);
+  }
+  const queue = byKey.get(place.key) ?? new Queue(() => byKey.delete(place.key));
+  byKey.set(place.key, queue);
+  return queue;
+}
+
+function wait(queue: Queue, lease: Lease, options: EnterOptions): Promise<PlaceLease> {
+  const { queueTimeoutMs, signal } = options;
+  const idleMs = queueTimeoutMs / IDLE_PART;
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      clearTimeout(deadline);
+      clearInterval(idleCheck);
+      signal?.removeEventListener("abort", abort);
+      finish();
+    };
+    const leave = (error: unknown) => {
+      queue.waiters.splice(queue.waiters.indexOf(waiter), 1);
+      settle(() => reject(error));
+    };
+    const abort = () => leave(signal === undefined ? undefined : abortReason(signal));
+    const waiter: Waiter = {
+      admit: () => {
+        queue.holder = lease;
+        settle(() => resolve(lease));
+      },
+    };
+    const deadline = setTimeout(
+      () => leave(new AgentFrameworkError("timeout", `the conversation was not free within ${queueTimeoutMs} ms`)),
+      queueTimeoutMs,
+    );
+    const idleCheck = setInterval(() => queue.evictIdle(idleMs), Math.max(10, idleMs / 4));
+    signal?.addEventListener("abort", abort, { once: true });
+    queue.waiters.push(waiter);
+  });
+}

@@ -1,0 +1,298 @@
+import { assertTimeout, withDeadline } from "./deadline.ts";
+import { type DiagnosticHandler, report } from "./diagnostics.ts";
+import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
+import { newestGroups } from "./history-window.ts";
+import type { Message } from "./message.ts";
+import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
+import { groupMessages, type MessageGroup } from "./message-groups.ts";
+import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
+import type { HistoryStore } from "./ports/history-store.ts";
+import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
+import { assertContractVersion, assertHistoryKey } from "./store-input.ts";
+
+/** How messages are kept in a store; shared by {@link openConversation} and the history provider. */
+export interface ConversationSettings {
+  /** How a message becomes a record. @default its JSON */
+  readonly codec?: MessageCodec | undefined;
+  /** What one unreadable record means: reject with `corrupt`, or skip and report it. @default "error" */
+  readonly onCorrupt?: "error" | "skip" | undefined;
+  /** Every store call settles within this time, whatever the store does. @default 10,000 */
+  readonly timeoutMs?: number | undefined;
+  readonly onDiagnostic?: DiagnosticHandler | undefined;
+}
+
+/** Options of {@link openConversation}. */
+export interface OpenConversationOptions extends ConversationSettings {
+  /** The trusted owner; `null` for a conversation that nobody owns. */
+  readonly owner: string | null;
+  readonly sessionId: string;
+  /** The source id of the provider whose messages these are. @default "history" */
+  readonly source?: string | undefined;
+}
+
+/** Options of {@link Conversation.messages}. */
+export interface ConversationReadOptions extends CallOptions {
+  /** At most this many messages, cut on whole groups; a newest group that is longer comes whole. @default all */
+  readonly last?: number | undefined;
+  /** The `older` of a page that was read before. */
+  readonly before?: string | undefined;
+}
+
+/** The messages of one stored conversation, without any agent. */
+export class Conversation implements MessageLog {
+  readonly key: HistoryKey;
+  readonly #store: HistoryStore;
+  readonly #settings: CheckedSettings;
+
+  constructor(store: HistoryStore, key: HistoryKey, settings: ConversationSettings = {}) {
+    this.key = key;
+    this.#store = store;
+    this.#settings = checkedSettings(settings);
+  }
+
+  /**
+   * The newest messages as they are stored, oldest first, cut so that no call loses its results nor a message its
+   * reasoning. `older` continues with the messages before these.
+   *
+   * @throws `corrupt` for an unreadable record unless `onCorrupt` is `"skip"`; `unavailable`, `timeout`.
+   */
+  async messages(options: ConversationReadOptions = {}): Promise<MessageLogPage> {
+    const { last, before, signal } = options;
+    const page = await this.read({ last, before, signal });
+    if (last === undefined || page.older === undefined) {
+      return page;
+    }
+    let messages = [...page.messages];
+    let older: string | undefined = page.older;
+    let cut = wholeGroups(messages, last, true);
+    while (cut === undefined && older !== undefined) {
+      const next = await this.read({ last: Math.max(1, messages.length), before: older, signal });
+      messages = [...next.messages, ...messages];
+      older = next.older;
+      cut = wholeGroups(messages, last, older !== undefined);
+    }
+    const kept = cut ?? { start: 0, messages };
+    const first = kept.messages[0];
+    if (kept.start > 0 && first !== undefined) {
+      older = await this.#cursorBefore(first.messageId, { last: messages.length - kept.start, before, signal });
+    }
+    return { messages: kept.messages, version: page.version, older };
+  }
+
+  /**
+   * The cursor to what stands before a message. Only the store can make one, at the edge of a page, so this reads the
+   * page that begins with the message; skipped records and appends in between move that edge.
+   */
+  async #cursorBefore(
+    messageId: string,
+    options: MessageLogReadOptions & { last: number },
+  ): Promise<string | undefined> {
+    let { last } = options;
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const page = await this.read({ ...options, last });
+      const index = page.messages.findIndex((message) => message.messageId === messageId);
+      if (index === 0) {
+        return page.older;
+      }
+      last = index > 0 ? Math.max(1, last - index) : last + 1 + attempt;
+    }
+    throw new AgentFrameworkError("conflict", "messages: the conversation changed while it was read");
+  }
+
+  /**
+   * Appends messages: all or nothing, contiguous. A message whose id is stored is skipped. One without an id gets a
+   * random one, so repeating the call stores it again.
+   *
+   * @returns The version of the conversation afterwards.
+   * @throws `configuration` naming what does not fit, `conflict` with `ifVersion`, `too_large`, `outcome_unknown`.
+   */
+  async append(
+    messages: MessagesInput,
+    options: CallOptions & { readonly ifVersion?: string | undefined } = {},
+  ): Promise<string> {
+    const parsed = messagesFromInput(messages, () => crypto.randomUUID());
+    const records = await Promise.all(parsed.map((message) => this.#encode(message)));
+    const { version } = await this.#call("append", "write", options.signal, (signal) =>
+      this.#store.append(this.key, records, { ifVersion: options.ifVersion, signal }),
+    );
+    return version;
+  }
+
+  /**
+   * Removes every message behind `messageId`, for edit and regenerate. The removed ids stay remembered by the store, so
+   * what comes after must have ids of its own.
+   *
+   * @throws `not_found` when the message is not stored; `unsupported` when the store cannot replace; `conflict` when
+   * another writer came in between.
+   */
+  async truncateAfter(messageId: string, options: CallOptions = {}): Promise<void> {
+    const { replace } = this.#store;
+    if (replace === undefined || !this.#store.capabilities.replace) {
+      throw new AgentFrameworkError("unsupported", "truncateAfter: the store cannot replace records");
+    }
+    const newest = await this.#page({ last: 100 }, options.signal);
+    const throughId = newest.records.at(-1)?.id;
+    const fromId = await this.#idAfter(messageId, newest, options.signal);
+    if (fromId !== undefined && throughId !== undefined) {
+      const ifVersion = this.#store.capabilities.conditionalAppend ? newest.version : undefined;
+      await this.#call("replace", "write", options.signal, (signal) =>
+        replace.call(this.#store, this.key, { fromId, throughId }, [], { ifVersion, signal }),
+      );
+    }
+  }
+
+  /** The id of the record right behind a message; `undefined` when it is the last one. */
+  async #idAfter(messageId: string, newest: HistoryPage, signal: AbortSignal | undefined): Promise<string | undefined> {
+    let after: string | undefined;
+    for (let page = newest; ; ) {
+      const index = page.records.findIndex((record) => record.id === messageId);
+      if (index >= 0) {
+        return page.records[index + 1]?.id ?? after;
+      }
+      if (page.older === undefined) {
+        throw new AgentFrameworkError("not_found", "truncateAfter: the message is not stored");
+      }
+      after = page.records[0]?.id ?? after;
+      page = await this.#page({ last: 100, before: page.older }, signal);
+    }
+  }
+
+  /** Removes the conversation. */
+  async clear(options: CallOptions = {}): Promise<void> {
+    await this.#call("clear", "write", options.signal, (signal) => this.#store.clear(this.key, { signal }));
+  }
+
+  /** The stored messages of a page, as the store cuts it. */
+  async read(options: MessageLogReadOptions = {}): Promise<MessageLogPage> {
+    const { signal, ...rest } = options;
+    const page = await this.#page(rest, signal);
+    const messages = await this.#decodeAll(page.records);
+    const first = page.first === undefined ? [] : await this.#decodeAll([page.first]);
+    return { messages, version: page.version, older: page.older, first: first[0] };
+  }
+
+  async #page(options: Omit<MessageLogReadOptions, "signal">, signal: AbortSignal | undefined): Promise<HistoryPage> {
+    const { onCorrupt } = this.#settings;
+    const page = await this.#call("read", "read", signal, (inner) =>
+      this.#store.read(this.key, { ...options, onCorrupt, signal: inner }),
+    );
+    for (const position of page.corrupt ?? []) {
+      this.#reportSkipped(position);
+    }
+    return page;
+  }
+
+  async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
+    const messages: Message[] = [];
+    for (const record of records) {
+      const message = this.#decode(record);
+      const settled = message instanceof Promise ? await message : message;
+      if (settled !== undefined) {
+        messages.push(settled);
+      }
+    }
+    return messages;
+  }
+
+  #decode(record: HistoryRecord): Message | undefined | Promise<Message | undefined> {
+    const failed = (cause: unknown): undefined => {
+      if (isAgentFrameworkError(cause) && cause.code !== "corrupt") {
+        throw cause;
+      }
+      if (this.#settings.onCorrupt === "skip") {
+        return this.#reportSkipped(record.id);
+      }
+      throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
+    };
+    try {
+      const message = this.#settings.codec.decode(record.data, { key: this.key, recordId: record.id });
+      return message instanceof Promise ? message.catch(failed) : message;
+    } catch (cause) {
+      return failed(cause);
+    }
+  }
+
+  #reportSkipped(position: string): undefined {
+    report(this.#settings.onDiagnostic, {
+      type: "corrupt_record_skipped",
+      provider: this.key.source,
+      message: "an unreadable record was skipped; it is still stored",
+      sessionId: this.key.session,
+      position,
+    });
+  }
+
+  async #encode(message: Message): Promise<HistoryRecord> {
+    const id = message.messageId;
+    return { id, data: await this.#settings.codec.encode(message, { key: this.key, recordId: id }) };
+  }
+
+  #call<T>(
+    name: string,
+    kind: "read" | "write",
+    signal: AbortSignal | undefined,
+    operation: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { timeoutMs } = this.#settings;
+    return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);
+  }
+}
+
+/** Where whole groups that fit begin, and their messages; `undefined` when more must be read to know. */
+function wholeGroups(
+  messages: readonly Message[],
+  count: number,
+  hasOlder: boolean,
+): { start: number; messages: Message[] } | undefined {
+  const { groups, orphans } = groupMessages(messages);
+  const isWhole = (group: MessageGroup) =>
+    !hasOlder || group.firstIndex > 0 || group.items[0]?.message.role !== "assistant";
+  const [first] = newestGroups(groups.filter(isWhole), count);
+  if (first === undefined) {
+    return hasOlder ? undefined : { start: 0, messages: [] };
+  }
+  // Results of calls before the cut, or outside of what was read, stay with their calls.
+  const outside = new Set(orphans.map(({ message }) => message.messageId));
+  for (const group of groups.filter((group) => group.firstIndex < first.firstIndex)) {
+    for (const slot of group.items.flatMap((item) => item.slots)) {
+      outside.add(slot.result?.messageId ?? slot.resultId);
+    }
+  }
+  return {
+    start: first.firstIndex,
+    messages: messages.slice(first.firstIndex).filter((message) => !outside.has(message.messageId)),
+  };
+}
+
+interface CheckedSettings {
+  readonly codec: MessageCodec;
+  readonly onCorrupt: "error" | "skip";
+  readonly timeoutMs: number;
+  readonly onDiagnostic: DiagnosticHandler | undefined;
+}
+
+function checkedSettings(settings: ConversationSettings): CheckedSettings {
+  const { codec = jsonMessageCodec, onCorrupt = "error", timeoutMs = 10_000, onDiagnostic } = settings;
+  if (onCorrupt !== "error" && onCorrupt !== "skip") {
+    throw configurationError("onCorrupt", 'must be "error" or "skip"');
+  }
+  if (typeof codec.encode !== "function" || typeof codec.decode !== "function") {
+    throw configurationError("codec", "must have encode and decode");
+  }
+  assertTimeout(timeoutMs, "timeoutMs");
+  return { codec, onCorrupt, timeoutMs, onDiagnostic };
+}
+
+/**
+ * Opens the conversation of a session: messages over a store, for programs that keep their own agent loop. Does no I/O.
+ *
+ * @throws `configuration` for an empty id or a missing owner (`null` says that nobody owns it); `unsupported` for a
+ * store made for a later contract.
+ */
+export function openConversation(store: HistoryStore, options: OpenConversationOptions): Conversation {
+  assertContractVersion(store, "store");
+  const { owner, sessionId, source = "history", ...settings } = options;
+  const key = { owner, source, session: sessionId };
+  assertHistoryKey(key);
+  return new Conversation(store, key, settings);
+}

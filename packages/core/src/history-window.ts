@@ -1,0 +1,112 @@
+import type { Message } from "./message.ts";
+import {
+  type GroupedMessages,
+  groupMessages,
+  groupSize,
+  groupToMessages,
+  type MessageGroup,
+} from "./message-groups.ts";
+import type { MessageLog } from "./message-log.ts";
+
+/** Options of {@link loadWindow}. */
+export interface WindowOptions {
+  /** At most this many messages, unless the newest group alone is longer. */
+  readonly maxMessages: number | undefined;
+  readonly keepFirst: boolean;
+  /** Ids of calls and approval requests whose groups are needed however old they are. */
+  readonly needed: ReadonlySet<string>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The part of a conversation that a run works with. */
+export interface HistoryWindow {
+  readonly first: Message | undefined;
+  readonly groups: readonly MessageGroup[];
+  /** Results that have no call in the whole conversation. */
+  readonly orphans: GroupedMessages["orphans"];
+  readonly version: string;
+}
+
+/**
+ * Reads the newest whole groups of a conversation. One read is enough unless the newest group is longer than the
+ * window or a needed group is older than it; then it pages back until they are whole.
+ */
+export async function loadWindow(log: MessageLog, options: WindowOptions): Promise<HistoryWindow> {
+  const { maxMessages, keepFirst, needed, signal } = options;
+  // One more than asked for: what stands before the window tells whether its first message has lost its reasoning.
+  let last = maxMessages === undefined ? undefined : maxMessages + 1;
+  const page = await log.read({ last, withFirst: keepFirst, signal });
+  let messages = page.messages;
+  let older = page.older;
+  for (;;) {
+    const grouped = groupMessages(messages);
+    const whole = older === undefined ? grouped.groups : grouped.groups.filter((group) => !mayLackReasoning(group));
+    const chosen = newestGroups(whole, maxMessages);
+    const found = whole.filter((group) => group.firstIndex < (chosen[0]?.firstIndex ?? 0) && isNeeded(group, needed));
+    const missing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
+    if (older === undefined || (chosen.length > 0 && !missing)) {
+      const orphans = older === undefined ? grouped.orphans : [];
+      return { first: firstOutside(page.first, chosen), groups: [...found, ...chosen], orphans, version: page.version };
+    }
+    last = Math.max(messages.length, last ?? 0);
+    const next = await log.read({ last, before: older, signal });
+    messages = [...next.messages, ...messages];
+    older = next.older;
+  }
+}
+
+/** The newest groups that fit; the newest one always. */
+export function newestGroups(groups: readonly MessageGroup[], maxMessages: number | undefined): MessageGroup[] {
+  if (maxMessages === undefined) {
+    return [...groups];
+  }
+  let room = maxMessages;
+  let start = groups.length;
+  while (start > 0) {
+    const group = groups[start - 1];
+    const size = group === undefined ? 0 : groupSize(group);
+    if (size > room && start < groups.length) {
+      break;
+    }
+    room -= size;
+    start -= 1;
+  }
+  return groups.slice(start);
+}
+
+/** At the edge of what was read, an assistant message may follow reasoning that was not read. */
+function mayLackReasoning(group: MessageGroup): boolean {
+  return group.firstIndex === 0 && group.items[0]?.message.role === "assistant";
+}
+
+function holds(group: MessageGroup, id: string): boolean {
+  return group.items.some(({ message }) =>
+    message.contents.some(
+      (content) =>
+        (content.type === "function_approval_request" && content.id === id) ||
+        (content.type === "function_call" && content.callId === id),
+    ),
+  );
+}
+
+function isNeeded(group: MessageGroup, needed: ReadonlySet<string>): boolean {
+  return [...needed].some((id) => holds(group, id));
+}
+
+/** The first message of the conversation, when it stands by itself and is not in the window anyway. */
+function firstOutside(first: Message | undefined, groups: readonly MessageGroup[]): Message | undefined {
+  if (first === undefined || first.role === "assistant" || first.role === "tool") {
+    return undefined;
+  }
+  const isInside = groups.some((group) => group.items.some(({ message }) => message.messageId === first.messageId));
+  return isInside ? undefined : first;
+}
+
+/** The newest `count` messages on whole groups; a system message at the beginning stays and is not counted. */
+export function keepNewest(messages: readonly Message[], count: number): Message[] {
+  const [first, ...others] = messages;
+  const leading = first?.role === "system" ? [first] : [];
+  const rest = leading.length > 0 ? others : messages;
+  const { groups } = groupMessages(rest);
+  return [...leading, ...newestGroups(groups, count).flatMap(groupToMessages)];
+}

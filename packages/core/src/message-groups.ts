@@ -1,0 +1,217 @@
+import type { FunctionApprovalResponseContent, FunctionCallContent, FunctionResultContent } from "./content.ts";
+import { functionCalls, type Message, resultMessageId } from "./message.ts";
+
+/** One call of a group and what is known of its result. */
+export interface CallSlot {
+  readonly call: FunctionCallContent;
+  /** The id that the message with the result has, whoever writes it. */
+  readonly resultId: string;
+  result: Message | undefined;
+}
+
+/** Messages that a model takes together or not at all. */
+export interface MessageGroup {
+  /** Where its first message stands in the list that was grouped. */
+  readonly firstIndex: number;
+  /** Reasoning and the message that it led to, or a single message; each with the calls in it. */
+  readonly items: { message: Message; readonly slots: CallSlot[] }[];
+  /** Answers to the approval requests in the group, by request id; the first answer counts. */
+  readonly responses: Map<string, { readonly message: Message; readonly content: FunctionApprovalResponseContent }>;
+}
+
+/** A list of messages as groups. */
+export interface GroupedMessages {
+  readonly groups: readonly MessageGroup[];
+  /** Results without a call, by the message that holds them. */
+  readonly orphans: readonly { readonly message: Message; readonly callId: string }[];
+}
+
+/**
+ * Groups messages: a message with its reasoning, and every tool result with its call, however far away it was stored.
+ *
+ * A result belongs to the call whose derived id its message has, else to the oldest open call with its call id, so call
+ * ids that a service repeats stay apart. Messages that hold nothing but approval answers join the group that asked.
+ */
+export function groupMessages(messages: readonly Message[]): GroupedMessages {
+  const groups: MessageGroup[] = [];
+  const orphans: { message: Message; callId: string }[] = [];
+  const open: CallSlot[] = [];
+  const requests = new Map<string, MessageGroup>();
+  let reasoning: MessageGroup | undefined;
+  for (const [index, message] of messages.entries()) {
+    const kind = kindOf(message);
+    if (kind === "result") {
+      orphans.push(...placeResults(message, open));
+      reasoning = undefined;
+      continue;
+    }
+    const rest = kind === "plain" ? placeResponses(message, requests) : message;
+    if (rest === undefined) {
+      continue;
+    }
+    const group = reasoning !== undefined && message.role === "assistant" ? reasoning : newGroup(index, groups);
+    const slots = kind === "calls" ? callSlots(message) : [];
+    group.items.push({ message: rest, slots });
+    open.push(...slots);
+    if (message.role === "assistant") {
+      for (const content of message.contents) {
+        if (content.type === "function_approval_request") {
+          requests.set(content.id, group);
+        }
+      }
+    }
+    reasoning = isReasoningOnly(message) ? group : undefined;
+  }
+  return { groups, orphans };
+}
+
+function newGroup(firstIndex: number, groups: MessageGroup[]): MessageGroup {
+  const group: MessageGroup = { firstIndex, items: [], responses: new Map() };
+  groups.push(group);
+  return group;
+}
+
+function kindOf(message: Message): "result" | "calls" | "plain" {
+  let kind: "calls" | "plain" = "plain";
+  for (const content of message.contents) {
+    if (content.type === "function_result") {
+      return "result";
+    }
+    if (content.type === "function_call") {
+      kind = "calls";
+    }
+  }
+  return kind;
+}
+
+/** The calls of a message, with the ids of their results; calls that share a call id are told apart by their order. */
+export function callSlots(message: Message): CallSlot[] {
+  const seen = new Map<string, number>();
+  return functionCalls(message).map((call) => {
+    const occurrence = seen.get(call.callId) ?? 0;
+    seen.set(call.callId, occurrence + 1);
+    return { call, resultId: resultMessageId(message.messageId, call.callId, occurrence), result: undefined };
+  });
+}
+
+/** Puts the results of a message beside their calls; gives those that have none. */
+function placeResults(message: Message, open: CallSlot[]): { message: Message; callId: string }[] {
+  const orphans: { message: Message; callId: string }[] = [];
+  for (const content of message.contents) {
+    if (content.type !== "function_result") {
+      continue;
+    }
+    const position = findSlot(open, message, content);
+    const slot = open[position];
+    if (slot === undefined) {
+      orphans.push({ message, callId: content.callId });
+    } else {
+      slot.result = message.contents.length === 1 ? message : { ...message, contents: [content] };
+      open.splice(position, 1);
+    }
+  }
+  return orphans;
+}
+
+function findSlot(open: readonly CallSlot[], message: Message, content: FunctionResultContent): number {
+  const exact = open.findIndex((slot) => slot.resultId === message.messageId && slot.call.callId === content.callId);
+  return exact >= 0 ? exact : open.findIndex((slot) => slot.call.callId === content.callId);
+}
+
+/** Gives the answers to their groups and returns what else the message holds, if anything. */
+function placeResponses(message: Message, requests: ReadonlyMap<string, MessageGroup>): Message | undefined {
+  const rest = message.contents.filter((content) => content.type !== "function_approval_response");
+  if (rest.length === message.contents.length) {
+    return message;
+  }
+  for (const content of message.contents) {
+    const group = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
+    if (content.type === "function_approval_response" && group !== undefined && !group.responses.has(content.id)) {
+      group.responses.set(content.id, { message, content });
+    }
+  }
+  return rest.length === 0 ? undefined : { ...message, contents: rest };
+}
+
+/** True for an assistant message of reasoning alone: it must not stand without the message that it led to. */
+export function isReasoningOnly(message: Message): boolean {
+  return (
+    message.role === "assistant" &&
+    message.contents.length > 0 &&
+    message.contents.every((content) => content.type === "text_reasoning")
+  );
+}
+
+/** True when the group is reasoning that led to nothing. */
+export function isDangling(group: MessageGroup): boolean {
+  const last = group.items.at(-1);
+  return last !== undefined && isReasoningOnly(last.message);
+}
+
+/** True when a call of the group waits for a person, or for its fellow calls that do. */
+export function isPendingApproval(group: MessageGroup): boolean {
+  return group.items.some(
+    ({ message, slots }) =>
+      message.role === "assistant" &&
+      message.contents.some((content) => content.type === "function_approval_request") &&
+      slots.some((slot) => slot.result === undefined),
+  );
+}
+
+/** The calls of a group that have no result. */
+export function openCalls(group: MessageGroup): CallSlot[] {
+  return group.items.flatMap(({ slots }) => slots.filter((slot) => slot.result === undefined));
+}
+
+/** How many messages the group comes to. */
+export function groupSize(group: MessageGroup): number {
+  return group.items.reduce((sum, { slots }) => sum + 1 + slots.filter((slot) => slot.result !== undefined).length, 0);
+}
+
+/**
+ * The messages of a group, every result right behind its call. Requests for approval that were settled are left out;
+ * those that are pending stay, with the answers that there are so far.
+ */
+export function groupToMessages(group: MessageGroup): Message[] {
+  const pending = isPendingApproval(group);
+  const messages: Message[] = [];
+  for (const { message, slots } of group.items) {
+    const kept = pending ? message : withoutApprovalRequests(message);
+    if (kept !== undefined) {
+      messages.push(kept);
+    }
+    for (const { result } of slots) {
+      if (result !== undefined) {
+        messages.push(result);
+      }
+    }
+  }
+  if (pending) {
+    messages.push(...new Set([...group.responses.values()].map(({ message }) => message)));
+  }
+  return messages;
+}
+
+function withoutApprovalRequests(message: Message): Message | undefined {
+  const contents = message.contents.filter((content) => content.type !== "function_approval_request");
+  if (contents.length === message.contents.length) {
+    return message;
+  }
+  return contents.length === 0 ? undefined : { ...message, contents };
+}
+
+/** The result that closes a call whose own result never came. */
+export function interruptedResult(slot: CallSlot): Message {
+  return {
+    role: "tool",
+    messageId: slot.resultId,
+    contents: [
+      {
+        type: "function_result",
+        callId: slot.call.callId,
+        result: "The call was interrupted. Whether it took effect is unknown.",
+        exception: "interrupted",
+      },
+    ],
+  };
+}

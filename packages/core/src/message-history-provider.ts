@@ -1,0 +1,244 @@
+import type { ContextProvider, ConversationPlace } from "./context-provider.ts";
+import { configurationError, isAbortError } from "./errors.ts";
+import { type HistoryWindow, keepNewest, loadWindow } from "./history-window.ts";
+import type { Message } from "./message.ts";
+import {
+  groupMessages,
+  groupToMessages,
+  interruptedResult,
+  isDangling,
+  isPendingApproval,
+  type MessageGroup,
+  openCalls,
+} from "./message-groups.ts";
+import type { MessageLog } from "./message-log.ts";
+import type { Run, RunContext } from "./run-context.ts";
+import type { AgentSession } from "./session.ts";
+import { assertCount, assertName } from "./store-input.ts";
+
+/** Changes what was loaded before the model sees it. The store is not touched. Whole groups are restored afterwards. */
+export type HistoryReducer = (
+  messages: readonly Message[],
+  context: { readonly session: AgentSession; readonly signal: AbortSignal },
+) => readonly Message[] | Promise<readonly Message[]>;
+
+/** The policy of a history provider: what is loaded and what is stored. */
+export interface HistoryPolicy {
+  /** @default "history" ("in_memory" for the in-memory provider) */
+  readonly sourceId?: string | undefined;
+  /** Load the conversation before a run. `false` makes an audit provider that only writes. @default true */
+  readonly load?: boolean | undefined;
+  /** Load at most this many messages, cut on whole groups; a newest group that is longer is loaded whole. @default all */
+  readonly maxMessages?: number | undefined;
+  /** Also load the first message of the conversation, a stored system message for example. @default false */
+  readonly keepFirst?: boolean | undefined;
+  /** Store what the caller passed. @default true */
+  readonly storeInputs?: boolean | undefined;
+  /** Store what the model and the tools answered. @default true */
+  readonly storeOutputs?: boolean | undefined;
+  /** Store what context providers added: all of it, or that of these sources. Never history. @default false */
+  readonly storeContext?: boolean | readonly string[] | undefined;
+  /** Stores only the messages for which it is true. */
+  readonly storeFilter?: ((message: Message) => boolean) | undefined;
+  readonly reducer?: HistoryReducer | undefined;
+  /** Store what an aborted or abandoned stream had produced, marked as incomplete. @default false */
+  readonly keepPartial?: boolean | undefined;
+  /** Refuse to store with `conflict` when another process wrote since the load. @default false */
+  readonly conditionalAppend?: boolean | undefined;
+}
+
+/** What a provider knows about one run. */
+interface RunNotes {
+  readonly log: MessageLog;
+  readonly repairs: Message[];
+  readonly stored: Set<string>;
+  version: string | undefined;
+  /** Writes of one run go one after another, so that their order is the order of the run. */
+  writing: Promise<void>;
+}
+
+/**
+ * What every history provider does, wherever it keeps its messages: loads whole groups, closes calls that a crash left
+ * open, stores context, input and response in this order, and nothing of a failed run.
+ *
+ * Holds nothing about a session: notes about a run are dropped with it. Runs of different sessions may be concurrent;
+ * the agent queues those of one conversation.
+ */
+export abstract class MessageHistoryProvider implements ContextProvider {
+  readonly sourceId: string;
+  readonly loadsHistory: boolean;
+  readonly #policy: HistoryPolicy;
+  readonly #notes = new WeakMap<Run, RunNotes>();
+
+  constructor(policy: HistoryPolicy, defaultSourceId: string) {
+    const { sourceId = defaultSourceId, maxMessages, load = true } = policy;
+    assertName(sourceId, "sourceId");
+    if (maxMessages !== undefined) {
+      assertCount(maxMessages, "maxMessages", 1);
+    }
+    this.sourceId = sourceId;
+    this.loadsHistory = load;
+    this.#policy = policy;
+  }
+
+  /** The messages of a session. */
+  protected abstract open(session: AgentSession): MessageLog;
+
+  abstract conversationPlace(session: AgentSession): ConversationPlace;
+
+  /**
+   * This provider's stored messages of a session, as they are stored, oldest first.
+   *
+   * @throws as the store does; a failure is never an empty history.
+   */
+  async getMessages(session: AgentSession, options: { readonly signal?: AbortSignal } = {}): Promise<Message[]> {
+    const page = await this.open(session).read({ signal: options.signal });
+    return [...page.messages];
+  }
+
+  async beforeRun(context: RunContext): Promise<void> {
+    if (!this.loadsHistory || context.ephemeral || context.serviceManaged) {
+      return;
+    }
+    const notes = this.#notesOf(context);
+    const { maxMessages, keepFirst = false } = this.#policy;
+    const { needed, answered } = openEndsOf(context.input);
+    const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, signal: context.signal });
+    notes.version = window.version;
+    const messages = await this.#reduce(repair(window, answered, notes.repairs, context), context);
+    context.addHistory(messages, openResultIds(window.groups));
+  }
+
+  async persist(context: RunContext): Promise<void> {
+    await this.#store(context, context.produced);
+  }
+
+  async afterRun(context: RunContext): Promise<void> {
+    if (context.error === undefined) {
+      await this.#store(context, context.produced);
+    } else if (this.#policy.keepPartial && context.partial.length > 0 && isAbortError(context.error)) {
+      await this.#store(context, context.partial);
+    }
+  }
+
+  async #reduce(messages: readonly Message[], context: RunContext): Promise<readonly Message[]> {
+    const { reducer } = this.#policy;
+    if (reducer === undefined || messages.length === 0) {
+      return messages;
+    }
+    const reduced = await reducer(messages, { session: context.session, signal: context.signal });
+    if (!Array.isArray(reduced)) {
+      throw configurationError("reducer", "must return an array of messages");
+    }
+    return groupMessages(reduced)
+      .groups.filter((group) => isPendingApproval(group) || openCalls(group).length === 0)
+      .flatMap(groupToMessages);
+  }
+
+  /** Stores what the policy selects and is not stored yet: repairs, context, input, then `produced`. */
+  async #store(context: RunContext, produced: readonly Message[]): Promise<void> {
+    if (context.ephemeral) {
+      return;
+    }
+    const notes = this.#notesOf(context);
+    const { storeInputs = true, storeOutputs = true, storeContext = false, storeFilter } = this.#policy;
+    const chosen = [
+      ...(storeContext ? context.contextMessages(storeContext === true ? undefined : storeContext) : []),
+      ...(storeInputs ? context.input : []),
+      ...(storeOutputs ? produced : []),
+    ].filter((message) => storeFilter?.(message) ?? true);
+    const write = async (): Promise<void> => {
+      const fresh = [...new Map([...notes.repairs, ...chosen].map((message) => [message.messageId, message])).values()];
+      const messages = fresh.filter((message) => !notes.stored.has(message.messageId));
+      if (messages.length === 0) {
+        return;
+      }
+      const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
+      notes.version = await notes.log.append(messages, { ifVersion });
+      for (const message of messages) {
+        notes.stored.add(message.messageId);
+      }
+    };
+    notes.writing = notes.writing.then(write);
+    await notes.writing;
+  }
+
+  #notesOf(context: RunContext): RunNotes {
+    const existing = this.#notes.get(context.run);
+    if (existing !== undefined) {
+      return existing;
+    }
+    const notes: RunNotes = {
+      log: this.open(context.session),
+      repairs: [],
+      stored: new Set(),
+      version: undefined,
+      writing: Promise.resolve(),
+    };
+    this.#notes.set(context.run, notes);
+    return notes;
+  }
+}
+
+/** What the input answers: approval requests, and calls that were left to the caller. */
+function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Set<string> } {
+  const answered = new Set<string>();
+  const needed = new Set<string>();
+  for (const content of input.flatMap((message) => message.contents)) {
+    if (content.type === "function_result") {
+      answered.add(content.callId);
+      needed.add(content.callId);
+    } else if (content.type === "function_approval_response") {
+      needed.add(content.id);
+    }
+  }
+  return { needed, answered };
+}
+
+/** The ids under which the results of open calls are to be stored, by call id. */
+function openResultIds(groups: readonly MessageGroup[]): Map<string, string> {
+  return new Map(groups.flatMap(openCalls).map(({ call, resultId }) => [call.callId, resultId]));
+}
+
+/** The messages of a window, valid for a model: open calls closed, results without a call and lost reasoning dropped. */
+function repair(
+  window: HistoryWindow,
+  answered: ReadonlySet<string>,
+  repairs: Message[],
+  context: RunContext,
+): readonly Message[] {
+  for (const { message, callId } of window.orphans) {
+    context.report({
+      type: "orphan_result_dropped",
+      message: "a stored tool result has no call and is not sent to the model",
+      messageId: message.messageId,
+      callId,
+    });
+  }
+  for (const group of window.groups.filter((group) => !isPendingApproval(group))) {
+    for (const slot of openCalls(group).filter(({ call }) => !answered.has(call.callId))) {
+      slot.result = interruptedResult(slot);
+      repairs.push(slot.result);
+      context.report({
+        type: "open_call_closed",
+        message: "a stored tool call had no result and was closed with an error result",
+        messageId: slot.resultId,
+        callId: slot.call.callId,
+      });
+    }
+  }
+  const groups = window.groups.filter((group) => !isDangling(group));
+  const messages = groups.flatMap(groupToMessages);
+  return window.first === undefined ? messages : [window.first, ...messages];
+}
+
+/**
+ * A reducer for {@link HistoryPolicy.reducer}: keeps the newest `count` messages, on whole groups. A system message at
+ * the beginning stays and is not counted; a newest group that is longer than `count` is kept whole.
+ *
+ * @throws `configuration` for a count below 1.
+ */
+export function messageCountReducer(count: number): HistoryReducer {
+  assertCount(count, "count", 1);
+  return (messages) => keepNewest(messages, count);
+}

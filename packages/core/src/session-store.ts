@@ -1,0 +1,159 @@
+import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
+import type { StateStore } from "./ports/state-store.ts";
+import { AgentSession } from "./session.ts";
+import { assertContractVersion, assertCount, assertName, assertOwner } from "./store-input.ts";
+
+/** Whose session it is; needed at every call, `null` for sessions that nobody owns. */
+export interface SessionScope {
+  readonly owner: string | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A page of session ids. */
+export interface SessionList {
+  readonly sessionIds: readonly string[];
+  readonly cursor?: string | undefined;
+}
+
+/**
+ * Whole sessions in a {@link StateStore}. Every call is bound to an owner, which is part of the key; a session of
+ * someone else reads as absent. Saving is optimistic: what was loaded is saved only over what it was loaded from.
+ */
+export class SessionStore {
+  readonly #store: StateStore;
+  /** The etag under which a session object was last loaded or saved. */
+  readonly #etags = new WeakMap<AgentSession, string>();
+
+  /** @throws `unsupported` for a store made for a later contract. */
+  constructor(store: StateStore) {
+    assertContractVersion(store, "store");
+    this.#store = store;
+  }
+
+  /**
+   * The session, an independent copy bound to its owner, or `undefined` when this owner has none with this id.
+   *
+   * @throws `corrupt` for a snapshot that cannot be read, `unsupported` for one of a newer version; both are left as
+   * they are.
+   */
+  async load(sessionId: string, scope: SessionScope): Promise<AgentSession | undefined> {
+    const item = await this.#store.get(keyOf(sessionId, scope), scope);
+    if (item === undefined) {
+      return undefined;
+    }
+    const session = restore(item.text, sessionId, scope.owner);
+    this.#etags.set(session, item.etag);
+    return session;
+  }
+
+  /**
+   * Saves a session under its own owner: a new one only if there is none with its id, a loaded one only over the
+   * version that it was loaded from.
+   *
+   * @param options `overwrite: true` writes over whatever is there.
+   * @throws `conflict` with the current etag when someone else saved first; `configuration` naming the path of state that JSON
+   * cannot hold; `too_large`.
+   */
+  async save(
+    session: AgentSession,
+    options: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
+    const scope = { owner: session.owner, signal: options.signal };
+    const key = keyOf(session.sessionId, scope);
+    const text = JSON.stringify(session);
+    const etag = this.#etags.get(session);
+    const write = { ...scope, tags: tagsOf(scope) };
+    const saved =
+      options.overwrite || etag !== undefined
+        ? await this.#store.set(key, text, { ...write, ...(options.overwrite ? {} : { ifMatch: etag }) })
+        : await this.#store.create(key, text, write);
+    this.#etags.set(session, saved.etag);
+  }
+
+  /**
+   * Changes a stored session: loads it, lets `change` work on it, and saves it; when someone else saved in between, it
+   * starts over with theirs. `change` may therefore be called several times.
+   *
+   * @param options `attempts`: how often to try. @default 20
+   * @throws `not_found` when this owner has no such session; `conflict` after the last attempt.
+   */
+  async update(
+    sessionId: string,
+    scope: SessionScope & { readonly attempts?: number | undefined },
+    change: (session: AgentSession) => void | Promise<void>,
+  ): Promise<AgentSession> {
+    const attempts = scope.attempts ?? 20;
+    assertCount(attempts, "attempts", 1);
+    for (let attempt = 1; ; attempt += 1) {
+      const session = await this.load(sessionId, scope);
+      if (session === undefined) {
+        throw new AgentFrameworkError("not_found", "update: there is no such session");
+      }
+      await change(session);
+      try {
+        await this.save(session, { signal: scope.signal });
+        return session;
+      } catch (error) {
+        if (!isAgentFrameworkError(error, "conflict") || attempt >= attempts) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** Deletes a session; true when there was one. Its history is the history store's to clear. */
+  async delete(sessionId: string, scope: SessionScope): Promise<boolean> {
+    return this.#store.delete(keyOf(sessionId, scope), scope);
+  }
+
+  /** The ids of this owner's sessions, oldest first, in pages. */
+  async list(
+    scope: SessionScope & { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  ): Promise<SessionList> {
+    const prefix = prefixOf(scope);
+    const { limit, cursor, ...rest } = scope;
+    const page = await this.#store.listKeys({ ...rest, tags: tagsOf(scope), limit, cursor });
+    const sessionIds = page.keys.filter(({ key }) => key.startsWith(prefix)).map(({ key }) => idOf(key, prefix));
+    return { sessionIds, cursor: page.cursor };
+  }
+}
+
+function prefixOf(scope: SessionScope): string {
+  assertOwner(scope.owner, "owner");
+  return scope.owner === null ? "session::" : `session:${encode(scope.owner)}.:`;
+}
+
+function keyOf(sessionId: string, scope: SessionScope): string {
+  assertName(sessionId, "sessionId");
+  return prefixOf(scope) + encode(sessionId);
+}
+
+function tagsOf(scope: SessionScope): Record<string, string> {
+  return { agentfw: scope.owner === null ? "session" : `session:${encode(scope.owner)}` };
+}
+
+/** One text for one name: plain ASCII stays readable, every other code unit becomes `~` and four digits. */
+function encode(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, (character) => `~${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function idOf(key: string, prefix: string): string {
+  return key
+    .slice(prefix.length)
+    .replace(/~([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function restore(text: string, sessionId: string, owner: string | null): AgentSession {
+  try {
+    const session = AgentSession.fromJSON(text, { owner });
+    if (session.sessionId !== sessionId) {
+      throw configurationError("session.sessionId", "is not the one that it is stored under");
+    }
+    return session;
+  } catch (cause) {
+    if (isAgentFrameworkError(cause, "unsupported")) {
+      throw cause;
+    }
+    throw new AgentFrameworkError("corrupt", "the stored session cannot be read", { cause });
+  }
+}
