@@ -38,7 +38,13 @@ export async function findPnpm() {
 export function withPnpm(pnpm) {
   const key = Object.keys(process.env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   const path = [pnpm.folder, join(root, "node_modules", ".bin"), process.env[key]].join(delimiter);
-  return { ...process.env, [key]: path, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
+  return { ...process.env, ...colors(), [key]: path, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
+}
+
+/** The tools write to a pipe; whether their output ends on a terminal is known only here. */
+function colors() {
+  if (process.env.NO_COLOR !== undefined || process.env.FORCE_COLOR !== undefined) return {};
+  return process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
 }
 
 function inTools(version) {

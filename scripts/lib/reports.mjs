@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { listPackages, readJson, root } from "./workspace.mjs";
 
 /** Every place that runs tests and must leave a report: `{ name, file }`. */
@@ -44,7 +44,8 @@ function countSuite(suite, result, fail) {
     else if (test.status === "failed") fail(`${test.fullName}\n    ${firstLine(test.failureMessages?.[0])}`);
     else result.skipped += 1;
   }
-  if (suite.status === "failed" && result.failed === before) fail(`${suite.name}\n    ${firstLine(suite.message)}`);
+  if (suite.status === "failed" && result.failed === before)
+    fail(`${relative(root, suite.name)}\n    ${firstLine(suite.message)}`);
 }
 
 function firstLine(text) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readable } from "../lib/output.mjs";
 import { clearReports, readReport, reportFiles } from "../lib/reports.mjs";
+import { root } from "../lib/workspace.mjs";
 import { write } from "./workspace-fixture.mjs";
 
 const passed = { status: "passed", fullName: "works" };
@@ -30,9 +31,20 @@ it("counts what passed, failed and was skipped", () => {
 it("counts a file that could not be loaded as a failure", () => {
   const report = {
     success: false,
-    testResults: [{ status: "failed", name: "a.test.ts", message: "Cannot find module", assertionResults: [] }],
+    testResults: [
+      {
+        status: "failed",
+        name: join(root, "packages/core/a.test.ts"),
+        message: "Cannot find module",
+        assertionResults: [],
+      },
+    ],
   };
-  expect(read(report)).toMatchObject({ passed: 0, failed: 1, problems: ["core: a.test.ts\n    Cannot find module"] });
+  expect(read(report)).toMatchObject({
+    passed: 0,
+    failed: 1,
+    problems: ["core: packages/core/a.test.ts\n    Cannot find module"],
+  });
 });
 
 it("counts a run without a test, an error outside of tests and a missing report as failures", () => {
