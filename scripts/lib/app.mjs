@@ -1,6 +1,6 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { ensureInstalled } from "./install.mjs";
 import { become, say, seconds } from "./run.mjs";
 import { hashFiles, readJson, root } from "./workspace.mjs";
@@ -14,7 +14,9 @@ export async function runApp(directory, { nodeArguments = [] } = {}) {
   const output = join(folder, "dist", "main.js");
   await ensureInstalled(readJson(join(folder, "package.json")).name);
   if (!isFresh(output)) await bundle(folder, output);
-  become(process.execPath, [...nodeArguments, output, ...process.argv.slice(2)]);
+  // npm moves to the checkout; paths among the arguments mean the folder that the person is in.
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  become(process.execPath, [...nodeArguments, output, ...process.argv.slice(2)], { cwd });
 }
 
 async function bundle(folder, output) {
@@ -32,6 +34,7 @@ async function bundle(folder, output) {
       target: "node20.19",
       sourcemap: true,
       metafile: true,
+      write: false,
       // An install without development dependencies gives the packages no link to core; the app has one to each.
       nodePaths: [join(folder, "node_modules")],
       // CommonJS dependencies inside an ES module still ask for Node's modules with require.
@@ -43,9 +46,18 @@ async function bundle(folder, output) {
     .catch(() => {
       throw new Error(`${relative(root, folder)} could not be built; the reason stands above.`);
     });
+  mkdirSync(dirname(output), { recursive: true });
+  for (const { path, contents } of result.outputFiles) replaceFile(path, contents);
   const inputs = Object.keys(result.metafile.inputs).filter((path) => !path.includes("node_modules/"));
-  writeFileSync(`${output}.inputs.json`, JSON.stringify({ key: buildKey(), inputs: inputs.map(fingerprint) }));
+  replaceFile(`${output}.inputs.json`, JSON.stringify({ key: buildKey(), inputs: inputs.map(fingerprint) }));
   say(`Built ${relative(root, folder)} (${seconds(start)}).`);
+}
+
+/** In one step, because another process may be starting from this very file. */
+function replaceFile(path, contents) {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, contents);
+  renameSync(temporary, path);
 }
 
 /** True when no file that went into the bundle changed since, nor what is installed. */
