@@ -66,7 +66,11 @@ declare function setTimeout<A extends unknown[]>(
   ...args: A
 ): Timer;
 declare function clearTimeout(timer: Timer | undefined): void;
-declare function setInterval<A extends unknown[]>(handler: (...args: A) => void, milliseconds?: number, ...args: A): Timer;
+declare function setInterval<A extends unknown[]>(
+  handler: (...args: A) => void,
+  milliseconds?: number,
+  ...args: A
+): Timer;
 declare function clearInterval(timer: Timer | undefined): void;
 declare function queueMicrotask(callback: () => void): void;
 declare function structuredClone<T>(value: T): T;

@@ -54,6 +54,7 @@ async function typeProblems(folder, entries) {
   const options = {
     module: "NodeNext",
     target: "ES2023",
+    lib: ["ES2023"],
     strict: true,
     noEmit: true,
     types: ["node"],
