@@ -2,8 +2,9 @@
 import "./lib/require-node.mjs";
 import { prepare, runChecks } from "./lib/gate.mjs";
 import { main } from "./lib/main.mjs";
+import { failure } from "./lib/run.mjs";
 
 await main(async () => {
   const failed = await runChecks(await prepare());
-  if (failed.length > 0) throw new Error(`\nFailed: ${failed.join(", ")}`);
+  if (failed.length > 0) throw failure(`\nFailed: ${failed.join(", ")}`);
 });

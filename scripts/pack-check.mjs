@@ -8,7 +8,7 @@ import { aloneProblems } from "./lib/pack/alone.mjs";
 import { shapeProblems } from "./lib/pack/shape.mjs";
 import { weigh } from "./lib/pack/size.mjs";
 import { contents, pack } from "./lib/pack/tarball.mjs";
-import { run } from "./lib/run.mjs";
+import { failure, run } from "./lib/run.mjs";
 import { readJson, root } from "./lib/workspace.mjs";
 
 const { resolve } = createRequire(join(root, "package.json"));
@@ -56,5 +56,5 @@ await main(async () => {
     ...(await sizeProblems(manifest, unpacked)),
     ...(await aloneProblems(path, unpacked, manifest)),
   ];
-  if (problems.length > 0) throw new Error(problems.map((problem) => `${manifest.name}: ${problem}`).join("\n"));
+  if (problems.length > 0) throw failure(problems.map((problem) => `${manifest.name}: ${problem}`).join("\n"));
 });

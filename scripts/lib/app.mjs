@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { ensureInstalled } from "./install.mjs";
-import { become, say, seconds } from "./run.mjs";
+import { become, failure, say, seconds } from "./run.mjs";
 import { hashFiles, readJson, root } from "./workspace.mjs";
 
 /**
@@ -44,7 +44,7 @@ async function bundle(folder, output) {
       logLevel: "warning",
     })
     .catch(() => {
-      throw new Error(`${relative(root, folder)} could not be built; the reason stands above.`);
+      throw failure(`${relative(root, folder)} could not be built; the reason stands above.`);
     });
   mkdirSync(dirname(output), { recursive: true });
   for (const { path, contents } of result.outputFiles) replaceFile(path, contents);

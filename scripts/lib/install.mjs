@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPnpm } from "./pnpm.mjs";
-import { run, say, seconds } from "./run.mjs";
+import { failure, run, say, seconds } from "./run.mjs";
 import { listPackages, readJson, root } from "./workspace.mjs";
 
 // Inside node_modules, so that whoever deletes that folder deletes the memory of it too.
 const marker = join(root, "node_modules", ".agentfw-install.json");
+// pnpm's own record of the last install, whoever started it.
+const installed = join(root, "node_modules", ".modules.yaml");
 
 /**
  * Installs what the lockfile says, unless that was done before, and returns the pinned pnpm.
@@ -15,18 +17,16 @@ const marker = join(root, "node_modules", ".agentfw-install.json");
 export async function ensureInstalled(app) {
   const pnpm = await findPnpm();
   const hash = lockHash();
-  const done = existsSync(marker) ? readJson(marker) : { hash: "", scopes: [] };
-  const current = done.hash === hash;
-  if (current && (done.scopes.includes("all") || done.scopes.includes(app))) return pnpm;
+  const done = existsSync(marker) && existsSync(installed) ? readJson(marker) : undefined;
+  const known = done !== undefined && done.modified === statSync(installed).mtimeMs ? done.scopes : undefined;
+  if (done?.hash === hash && (known?.includes("all") || known?.includes(app))) return pnpm;
 
-  // A partial install over a full one would take the developer's tools away.
-  const partial =
-    app !== undefined &&
-    !done.scopes.includes("all") &&
-    (done.hash !== "" || !existsSync(join(root, "node_modules", ".modules.yaml")));
+  // A partial install over a full one, or over one that nobody knows about, would take the developer's tools away.
+  const partial = app !== undefined && (known === undefined ? !existsSync(installed) : !known.includes("all"));
+  rmSync(marker, { force: true });
   await install(pnpm, partial ? app : undefined);
-  const scopes = partial ? [...new Set([...(current ? done.scopes : []), app])] : ["all"];
-  writeFileSync(marker, `${JSON.stringify({ hash, scopes })}\n`);
+  const scopes = partial ? [...new Set([...(done?.hash === hash ? (known ?? []) : []), app])] : ["all"];
+  writeFileSync(marker, `${JSON.stringify({ hash, scopes, modified: statSync(installed).mtimeMs })}\n`);
   return pnpm;
 }
 
@@ -36,7 +36,7 @@ async function install(pnpm, app) {
   const args = ["install", "--frozen-lockfile", "--config.confirmModulesPurge=false"];
   if (app !== undefined) args.push("--prod", "--filter-prod", `${app}...`);
   const { code, output } = await run(process.execPath, [pnpm.script, ...args]);
-  if (code !== 0) throw new Error(`The dependencies could not be installed:\n${output}`);
+  if (code !== 0) throw failure(`The dependencies could not be installed:\n${output}`);
   say(`Installed (${seconds(start)}).`);
 }
 

@@ -3,7 +3,7 @@ export async function main(body) {
   try {
     await body();
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message.trimEnd() : error}\n`);
+    process.stderr.write(`${error instanceof Error ? error.stack.trimEnd() : error}\n`);
     process.exitCode = 1;
   }
 }

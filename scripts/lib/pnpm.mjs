@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
-import { run, say, seconds } from "./run.mjs";
+import { failure, run, say, seconds } from "./run.mjs";
 import { readJson, root } from "./workspace.mjs";
 
 const tools = join(root, ".tools");
@@ -29,7 +29,7 @@ export async function findPnpm() {
     `pnpm@${version}`,
   ]);
   const fetched = inTools(version);
-  if (code !== 0 || !fetched) throw new Error(`pnpm ${version} could not be fetched with npm:\n${output}`);
+  if (code !== 0 || !fetched) throw failure(`pnpm ${version} could not be fetched with npm:\n${output}`);
   say(`Fetched pnpm ${version} into .tools (${seconds(start)}).`);
   return fetched;
 }

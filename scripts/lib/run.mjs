@@ -42,3 +42,8 @@ export function say(line) {
 export function seconds(since) {
   return `${((Date.now() - since) / 1000).toFixed(1)} s`;
 }
+
+/** An error that its message explains; where in the scripts it was thrown would explain nothing. */
+export function failure(message) {
+  return Object.assign(new Error(message), { stack: message });
+}

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { findPnpm } from "../pnpm.mjs";
-import { run } from "../run.mjs";
+import { failure, run } from "../run.mjs";
 
 /**
  * Packs a package as a release would and unpacks it again: `{ tarball, unpacked }`.
@@ -27,5 +27,5 @@ export function contents(unpacked) {
 
 async function must(command, args, cwd) {
   const { code, output } = await run(command, args, { cwd });
-  if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${output}`);
+  if (code !== 0) throw failure(`${command} ${args.join(" ")} failed:\n${output}`);
 }
