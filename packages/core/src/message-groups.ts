@@ -15,7 +15,7 @@ export interface MessageGroup {
   readonly firstIndex: number;
   /** Reasoning and the message that it led to, or a single message; each with the calls in it. */
   readonly items: { message: Message; readonly slots: CallSlot[] }[];
-  /** Answers to the approval requests in the group, by request id; the first answer counts. */
+  /** Answers to the approval requests in the group, by request id: the first one that answers the call as it was asked. */
   readonly responses: Map<string, { readonly message: Message; readonly content: FunctionApprovalResponseContent }>;
 }
 
@@ -36,7 +36,7 @@ export function groupMessages(messages: readonly Message[]): GroupedMessages {
   const groups: MessageGroup[] = [];
   const orphans: { message: Message; callId: string }[] = [];
   const open: CallSlot[] = [];
-  const requests = new Map<string, MessageGroup>();
+  const requests = new Map<string, ApprovalRequest>();
   let reasoning: MessageGroup | undefined;
   for (const [index, message] of messages.entries()) {
     const kind = kindOf(message);
@@ -56,7 +56,7 @@ export function groupMessages(messages: readonly Message[]): GroupedMessages {
     if (message.role === "assistant") {
       for (const content of message.contents) {
         if (content.type === "function_approval_request") {
-          requests.set(content.id, group);
+          requests.set(content.id, { group, call: content.functionCall });
         }
       }
     }
@@ -118,19 +118,36 @@ function findSlot(open: readonly CallSlot[], message: Message, content: Function
   return exact >= 0 ? exact : open.findIndex((slot) => slot.call.callId === content.callId);
 }
 
+interface ApprovalRequest {
+  readonly group: MessageGroup;
+  readonly call: FunctionCallContent;
+}
+
 /** Gives the answers to their groups and returns what else the message holds, if anything. */
-function placeResponses(message: Message, requests: ReadonlyMap<string, MessageGroup>): Message | undefined {
+function placeResponses(message: Message, requests: ReadonlyMap<string, ApprovalRequest>): Message | undefined {
   const rest = message.contents.filter((content) => content.type !== "function_approval_response");
   if (rest.length === message.contents.length) {
     return message;
   }
   for (const content of message.contents) {
-    const group = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
-    if (content.type === "function_approval_response" && group !== undefined && !group.responses.has(content.id)) {
-      group.responses.set(content.id, { message, content });
+    const request = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
+    if (content.type === "function_approval_response" && request !== undefined && answers(content, request.call)) {
+      const { responses } = request.group;
+      if (!responses.has(content.id)) {
+        responses.set(content.id, { message, content });
+      }
     }
   }
   return rest.length === 0 ? undefined : { ...message, contents: rest };
+}
+
+/** False for an answer to another call than the one that was asked about. */
+function answers(response: FunctionApprovalResponseContent, asked: FunctionCallContent): boolean {
+  const call = response.functionCall;
+  return (
+    call === undefined ||
+    (call.callId === asked.callId && call.name === asked.name && call.arguments === asked.arguments)
+  );
 }
 
 /** True for an assistant message of reasoning alone: it must not stand without the message that it led to. */

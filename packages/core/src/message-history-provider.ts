@@ -1,5 +1,5 @@
 import type { ContextProvider, ConversationPlace } from "./context-provider.ts";
-import { configurationError, isAbortError } from "./errors.ts";
+import { configurationError } from "./errors.ts";
 import { type HistoryWindow, keepNewest, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import {
@@ -116,7 +116,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   async afterRun(context: RunContext): Promise<void> {
     if (context.error === undefined) {
       await this.#store(context, context.produced);
-    } else if (this.#policy.keepPartial && context.partial.length > 0 && isAbortError(context.error)) {
+    } else if (this.#policy.keepPartial) {
       await this.#store(context, context.partial);
     }
   }

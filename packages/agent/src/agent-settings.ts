@@ -1,0 +1,123 @@
+import {
+  assertCount,
+  assertTimeout,
+  type ChatClient,
+  type ChatOptions,
+  type ContextProvider,
+  configurationError,
+  type DiagnosticHandler,
+  InMemoryHistoryProvider,
+  type Tool,
+} from "@agentfw/core";
+import type { AgentOptions } from "./agent-options.ts";
+import { assertMiddleware, type Middleware } from "./middleware.ts";
+import { assertClient } from "./model-call.ts";
+import type { LoopSettings } from "./run-scope.ts";
+import { collectTools } from "./tool-calls.ts";
+
+/** Options of an agent, checked and complete. */
+export interface AgentSettings {
+  readonly client: ChatClient;
+  readonly name: string | undefined;
+  readonly providers: readonly ContextProvider[];
+  /** Keeps history in the session, for agents without a provider that loads it. */
+  readonly defaultHistory: InMemoryHistoryProvider;
+  readonly instructions: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly middleware: readonly Middleware[];
+  readonly chatOptions: ChatOptions;
+  readonly historyPersistence: "per-run" | "per-service-call";
+  readonly requireOwner: boolean;
+  readonly concurrency: "queue" | "reject";
+  readonly queueTimeoutMs: number;
+  readonly loop: LoopSettings;
+  readonly onDiagnostic: DiagnosticHandler | undefined;
+}
+
+/** Checks an agent's options. @throws `configuration` naming the option. */
+export function agentSettings(options: AgentOptions): AgentSettings {
+  const { contextProviders = [], middleware = [], tools = [], historyPersistence = "per-run" } = options;
+  const { concurrency = "queue", queueTimeoutMs = 30_000, maxModelCalls = 40, maxConsecutiveErrors = 3 } = options;
+  assertClient(options.client);
+  assertProviders(contextProviders);
+  assertMiddleware(middleware, "middleware");
+  collectTools([tools]);
+  assertOneOf(historyPersistence, ["per-run", "per-service-call"], "historyPersistence");
+  assertOneOf(concurrency, ["queue", "reject"], "concurrency");
+  assertTimeout(queueTimeoutMs, "queueTimeoutMs");
+  assertCount(maxModelCalls, "maxModelCalls", 1);
+  assertCount(maxConsecutiveErrors, "maxConsecutiveErrors", 1);
+  return {
+    client: options.client,
+    name: options.name,
+    providers: contextProviders,
+    defaultHistory: new InMemoryHistoryProvider(),
+    instructions: options.instructions,
+    tools,
+    middleware,
+    chatOptions: options.chatOptions ?? {},
+    historyPersistence,
+    requireOwner: options.requireOwner ?? false,
+    concurrency,
+    queueTimeoutMs,
+    loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
+    onDiagnostic: options.onDiagnostic,
+  };
+}
+
+function assertOneOf(value: unknown, allowed: readonly string[], field: string): void {
+  if (!allowed.some((entry) => entry === value)) {
+    throw configurationError(field, `must be one of ${allowed.map((entry) => `"${entry}"`).join(", ")}`);
+  }
+}
+
+function assertProviders(providers: readonly ContextProvider[]): void {
+  const seen = new Set<string>();
+  let loader: string | undefined;
+  for (const [index, provider] of providers.entries()) {
+    const sourceId: unknown = provider?.sourceId;
+    if (typeof sourceId !== "string" || sourceId === "") {
+      throw configurationError(`contextProviders[${index}].sourceId`, "must be a non-empty string");
+    }
+    if (seen.has(sourceId)) {
+      throw configurationError(`contextProviders[${index}].sourceId`, `"${sourceId}" is taken by another provider`);
+    }
+    seen.add(sourceId);
+    if (provider.loadsHistory) {
+      if (loader !== undefined) {
+        throw configurationError(
+          "contextProviders",
+          `"${loader}" and "${sourceId}" both load history; set load: false on one of them`,
+        );
+      }
+      loader = sourceId;
+    }
+  }
+}
+
+/** Options of a run over the agent's: a member that is `undefined` leaves the agent's as it is. */
+export function mergeChatOptions(base: ChatOptions, over: ChatOptions | undefined): ChatOptions {
+  if (over === undefined) {
+    return base;
+  }
+  const given = Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined));
+  const instructions = [base.instructions, over.instructions].filter((text) => text !== undefined).join("\n");
+  return {
+    ...base,
+    ...given,
+    ...(instructions === "" ? {} : { instructions }),
+    ...(base.metadata && over.metadata ? { metadata: { ...base.metadata, ...over.metadata } } : {}),
+    ...(base.additionalProperties && over.additionalProperties
+      ? { additionalProperties: { ...base.additionalProperties, ...over.additionalProperties } }
+      : {}),
+  };
+}
+
+/** The middleware of one kind, the agent's first. */
+export function ofKind<K extends Middleware["kind"]>(
+  kind: K,
+  ...lists: readonly (readonly Middleware[])[]
+): Extract<Middleware, { kind: K }>[] {
+  const isOfKind = (entry: Middleware): entry is Extract<Middleware, { kind: K }> => entry.kind === kind;
+  return lists.flat().filter(isOfKind);
+}

@@ -1,0 +1,91 @@
+import { AgentSession, type ContextProvider, type MessagesInput, type Tool } from "@agentfw/core";
+import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
+import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
+import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
+import { type AgentInvocation, compose } from "./middleware.ts";
+import { pipeline } from "./pipeline.ts";
+import { type AgentResponse, AgentResponseStream, type AgentUpdate } from "./response.ts";
+import { runRequest } from "./run-request.ts";
+
+/** A class whose instances {@link Agent.getProvider} looks for. */
+// biome-ignore lint/suspicious/noExplicitAny: a constructor of any arity must fit
+export type ProviderClass<T extends ContextProvider> = abstract new (...args: any[]) => T;
+
+/**
+ * A model with instructions, tools, history and context. Holds no conversation: that is in the session and in the
+ * stores, so one agent serves all users at once, and any number of processes serve one user.
+ */
+export class Agent {
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly #settings: AgentSettings;
+
+  /** @throws `configuration` naming the option, for two providers with one source id or two that load history too. */
+  constructor(options: AgentOptions) {
+    this.#settings = agentSettings(options);
+    this.name = options.name;
+    this.description = options.description;
+  }
+
+  /** A new conversation. Does no I/O. An id that you choose comes with its owner. */
+  createSession(options: CreateSessionOptions = {}): AgentSession {
+    return new AgentSession(options);
+  }
+
+  /** A conversation that exists, by its id or by the id that a service gave it. Does no I/O. */
+  getSession(options: GetSessionOptions): AgentSession {
+    const { sessionId = crypto.randomUUID(), serviceSessionId, owner } = options;
+    return new AgentSession({ sessionId, serviceSessionId, owner });
+  }
+
+  /**
+   * Runs to the end and gives the response. The same as reading {@link Agent.runStream} to its end.
+   *
+   * @throws what the model client throws, unchanged; `AgentFrameworkError` for everything else. When the model had
+   * answered but the history could not be stored, the error carries the response.
+   */
+  run(input: MessagesInput, options: AgentRunOptions = {}): Promise<AgentResponse> {
+    return this.runStream(input, options).finalResponse();
+  }
+
+  /**
+   * A run as it happens. Nothing starts before the first piece is asked for, so errors in the arguments show up there.
+   * When the loop over it ends, everything is stored.
+   */
+  runStream(input: MessagesInput, options: AgentRunOptions = {}): AgentResponseStream {
+    const runId = options.runId ?? crypto.randomUUID();
+    return new AgentResponseStream(runId, this.#updates(input, options, runId));
+  }
+
+  /**
+   * A provider of this agent, by its source id or its class; the one that keeps history in the session when no other
+   * does is found by its class too.
+   */
+  getProvider(sourceId: string): ContextProvider | undefined;
+  getProvider<T extends ContextProvider>(kind: ProviderClass<T>): T | undefined;
+  getProvider(wanted: string | ProviderClass<ContextProvider>): ContextProvider | undefined {
+    const all = [...this.#settings.providers, this.#settings.defaultHistory];
+    return all.find((provider) =>
+      typeof wanted === "string" ? provider.sourceId === wanted : provider instanceof wanted,
+    );
+  }
+
+  /** This agent as a tool for another one. */
+  asTool(options: AsToolOptions = {}): Tool {
+    return agentAsTool(this, options);
+  }
+
+  async *#updates(input: MessagesInput, options: AgentRunOptions, runId: string): AsyncGenerator<AgentUpdate, void> {
+    const request = { ...runRequest(this.#settings, options), runId };
+    const invocation: AgentInvocation = {
+      runId,
+      session: options.session,
+      signal: options.signal ?? new AbortController().signal,
+      input,
+    };
+    const middleware = ofKind("agent", this.#settings.middleware, options.middleware ?? []);
+    yield* compose<AgentInvocation, AsyncIterable<AgentUpdate>>(middleware, invocation, () =>
+      pipeline(this.#settings, request, options, invocation.input),
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  type AgentSession,
+  type ChatMiddleware,
+  type ContextMiddleware,
+  configurationError,
+  type FunctionMiddleware,
+  type MessagesInput,
+} from "@agentfw/core";
+import type { AgentUpdate } from "./response.ts";
+
+/** One run on its way through agent middleware. `input` may be replaced before `next`. */
+export interface AgentInvocation {
+  readonly runId: string;
+  readonly session: AgentSession | undefined;
+  readonly signal: AbortSignal;
+  input: MessagesInput;
+}
+
+/**
+ * Wraps a whole run. Write it as an async generator: what comes before `yield* next()` runs before the run, what comes
+ * after it runs after, and not calling `next` replaces the run; nothing is then loaded or stored.
+ */
+export interface AgentMiddleware {
+  readonly kind: "agent";
+  handle(invocation: AgentInvocation, next: () => AsyncIterable<AgentUpdate>): AsyncIterable<AgentUpdate>;
+}
+
+/** Any of the three kinds. The first in a list is the outermost of its kind. */
+export type Middleware = AgentMiddleware | ContextMiddleware;
+
+/** Makes agent middleware from a function. */
+export function agentMiddleware(handle: AgentMiddleware["handle"]): AgentMiddleware {
+  return { kind: "agent", handle };
+}
+
+/** Makes chat middleware from a function: it wraps each model call. */
+export function chatMiddleware(handle: ChatMiddleware["handle"]): ChatMiddleware {
+  return { kind: "chat", handle };
+}
+
+/** Makes function middleware from a function: it wraps each tool call. */
+export function functionMiddleware(handle: FunctionMiddleware["handle"]): FunctionMiddleware {
+  return { kind: "function", handle };
+}
+
+/** Refuses what is not one of the three kinds. */
+export function assertMiddleware(middleware: readonly Middleware[], field: string): void {
+  for (const [index, entry] of middleware.entries()) {
+    const isKnown = ["agent", "chat", "function"].includes(entry?.kind) && typeof entry.handle === "function";
+    if (!isKnown) {
+      throw configurationError(`${field}[${index}]`, "must be agent, chat or function middleware");
+    }
+  }
+}
+
+/** Wraps `core` in middleware of one kind, the first outermost. */
+export function compose<Invocation, Result>(
+  middleware: readonly { handle(invocation: Invocation, next: () => Result): Result }[],
+  invocation: Invocation,
+  core: () => Result,
+): Result {
+  const step = (index: number): Result => {
+    const entry = middleware[index];
+    return entry === undefined ? core() : entry.handle(invocation, () => step(index + 1));
+  };
+  return step(0);
+}

@@ -1,0 +1,134 @@
+import {
+  AgentFrameworkError,
+  type ChatInvocation,
+  type ChatRequestOptions,
+  type ChatUpdate,
+  type Message,
+  type Tool,
+} from "@agentfw/core";
+import { abortable } from "./abortable.ts";
+import { compose } from "./middleware.ts";
+import { AgentUpdate } from "./response.ts";
+import type { RunScope } from "./run-scope.ts";
+
+/** Numbers the messages that the model makes in a run. */
+export interface MessageCounter {
+  next: number;
+}
+
+/** One model call through the chat middleware, as pieces of messages that have our ids. */
+export async function* callModel(
+  scope: RunScope,
+  messages: readonly Message[],
+  options: ChatRequestOptions,
+  counter: MessageCounter,
+): AsyncGenerator<AgentUpdate, void> {
+  const { run } = scope;
+  const session = run.options.ephemeral ? undefined : run.options.session;
+  const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
+  const updates = compose(scope.chatMiddleware, invocation, () => clientUpdates(scope, invocation));
+  const name = new MessageNamer(run.options.runId, counter);
+  for await (const update of abortable(updates, scope.interruption, scope.inside)) {
+    noteConversation(scope, update.conversationId);
+    yield name.toAgentUpdate(update);
+  }
+}
+
+async function* clientUpdates(scope: RunScope, invocation: ChatInvocation): AsyncGenerator<ChatUpdate> {
+  const { client } = scope;
+  if (typeof client.stream === "function") {
+    yield* client.stream(invocation.messages, invocation.options);
+  } else if (client.complete !== undefined) {
+    yield await client.complete(invocation.messages, invocation.options);
+  }
+}
+
+/** An id of a conversation that the service keeps belongs on the session at once, also when a later call fails. */
+function noteConversation(scope: RunScope, conversationId: string | undefined): void {
+  if (conversationId === undefined || conversationId === scope.run.options.session.serviceSessionId) {
+    return;
+  }
+  if (!scope.serviceStores) {
+    scope.report({
+      type: "service_conversation_ignored",
+      message: "the service gave a conversation id although it does not keep the conversation",
+    });
+    return;
+  }
+  scope.run.options.session.serviceSessionId = conversationId;
+  scope.report({ type: "service_conversation_started", message: "the service keeps the conversation from here on" });
+}
+
+/** Gives the service's messages our ids: services repeat theirs. */
+class MessageNamer {
+  readonly #runId: string;
+  readonly #counter: MessageCounter;
+  #serviceId: string | undefined;
+  #role: string | undefined;
+  #messageId: string | undefined;
+
+  constructor(runId: string, counter: MessageCounter) {
+    this.#runId = runId;
+    this.#counter = counter;
+  }
+
+  toAgentUpdate(update: ChatUpdate): AgentUpdate {
+    const { messageId: serviceId, role = "assistant", contents = [], conversationId: _, ...rest } = update;
+    const isNew =
+      this.#messageId === undefined ||
+      (serviceId !== undefined && this.#serviceId !== undefined && serviceId !== this.#serviceId) ||
+      (this.#role !== undefined && role !== this.#role);
+    if (isNew) {
+      this.#messageId = `${this.#runId}:o${this.#counter.next}`;
+      this.#counter.next += 1;
+    }
+    const isFirstMention = serviceId !== undefined && (isNew || this.#serviceId === undefined);
+    this.#serviceId = serviceId ?? (isNew ? undefined : this.#serviceId);
+    this.#role = role;
+    return new AgentUpdate({
+      createdAt: isNew ? new Date().toISOString() : undefined,
+      ...rest,
+      messageId: this.#messageId ?? "",
+      role,
+      contents,
+      additionalProperties: isFirstMention
+        ? { ...update.additionalProperties, serviceMessageId: serviceId }
+        : update.additionalProperties,
+    });
+  }
+}
+
+/** The options of a model call: what the run was given, with instructions and tools. */
+export function requestOptions(scope: RunScope, toolsOff: boolean): ChatRequestOptions {
+  const { instructions: own, ...options } = scope.chatOptions;
+  const instructions = [own, ...scope.run.instructions].filter((text) => text !== undefined && text !== "").join("\n");
+  const { conversationId: _, ...rest } = options;
+  const conversationId = scope.run.options.serviceManaged
+    ? (scope.run.options.session.serviceSessionId ?? options.conversationId)
+    : undefined;
+  const tools = [...scope.tools.values()].map(definition);
+  return {
+    ...rest,
+    signal: scope.interruption.signal,
+    ...(conversationId === undefined ? {} : { conversationId }),
+    ...(instructions === "" ? {} : { instructions }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(toolsOff && tools.length > 0 ? { toolChoice: "none" } : {}),
+  };
+}
+
+function definition({ name, description, parameters }: Tool) {
+  return description === undefined ? { name, parameters } : { name, description, parameters };
+}
+
+/** Refuses a client that this runtime cannot drive. */
+export function assertClient(client: unknown): void {
+  const isClient =
+    typeof client === "object" &&
+    client !== null &&
+    (("stream" in client && typeof client.stream === "function") ||
+      ("complete" in client && typeof client.complete === "function"));
+  if (!isClient) {
+    throw new AgentFrameworkError("configuration", "client: must be a ChatClient, with stream or complete");
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  type ContextProvider,
+  enterConversation,
+  groupMessages,
+  groupToMessages,
+  interruptedResult,
+  isPendingApproval,
+  type Message,
+  type MessagesInput,
+  openCalls,
+  type PlaceLease,
+  Run,
+  report,
+} from "@agentfw/core";
+import { Interruption } from "./abortable.ts";
+import type { AgentRunOptions } from "./agent-options.ts";
+import { type AgentSettings, ofKind } from "./agent-settings.ts";
+import { withoutRequests } from "./approvals.ts";
+import { functionLoop } from "./function-loop.ts";
+import { heldPlaces, insideOf } from "./nesting.ts";
+import { ProviderHooks } from "./provider-hooks.ts";
+import { AgentResponse, AgentUpdate } from "./response.ts";
+import { type RunRequest, runInput } from "./run-request.ts";
+import type { RunScope } from "./run-scope.ts";
+import { collectTools } from "./tool-calls.ts";
+
+/**
+ * One run, inside of the agent middleware: enter the conversation, ask the providers, loop over model and tools, let
+ * the providers store, leave the conversation.
+ */
+export async function* pipeline(
+  settings: AgentSettings,
+  request: RunRequest,
+  options: AgentRunOptions,
+  input: MessagesInput,
+): AsyncGenerator<AgentUpdate, void> {
+  const { session, ephemeral } = request;
+  const signal = options.signal;
+  signal?.throwIfAborted();
+  const run = new Run({
+    runId: request.runId,
+    session,
+    ephemeral,
+    serviceManaged: request.serviceManaged,
+    signal: signal ?? new AbortController().signal,
+    input: cleanInput(settings, request, input),
+    onDiagnostic: settings.onDiagnostic,
+  });
+  const providers = providersOf(settings, request);
+  const lease = ephemeral ? undefined : await enter(settings, request, providers, signal);
+  const interruption = new Interruption(signal);
+  const hooks = new ProviderHooks(run, providers);
+  const scope = scopeOf({ settings, request, options, run, hooks, interruption, lease });
+  let isOver = false;
+  const updates: AgentUpdate[] = [];
+  try {
+    for await (const update of stages(settings, request, scope, hooks)) {
+      updates.push(update);
+      lease?.pause();
+      yield update;
+      lease?.resume();
+    }
+    run.response = new AgentResponse(request.runId, updates);
+    isOver = true;
+    await hooks.after(scope.inside);
+  } catch (error) {
+    if (!isOver) {
+      isOver = true;
+      await fail(scope, hooks, error, signal?.aborted === true);
+    }
+    throw error;
+  } finally {
+    if (!isOver) {
+      const abandoned = new DOMException("The stream was given up before its end", "AbortError");
+      await fail(scope, hooks, abandoned, true);
+    }
+    interruption.dispose();
+    lease?.release();
+  }
+}
+
+async function* stages(
+  settings: AgentSettings,
+  request: RunRequest,
+  scope: RunScope,
+  hooks: ProviderHooks,
+): AsyncGenerator<AgentUpdate, void> {
+  await scope.interruption.race(hooks.before(scope.inside));
+  const counter = { next: 0 };
+  if (request.isNamed) {
+    const { messages, isComplete } = storedAnswer(scope.run, settings.historyPersistence === "per-run");
+    counter.next = messages.filter((message) => message.role !== "tool").length;
+    for (const { attribution: _, ...message } of messages) {
+      yield new AgentUpdate(message);
+    }
+    if (isComplete) {
+      return;
+    }
+  }
+  yield* functionLoop(scope, counter);
+}
+
+/** What an earlier attempt at the same run stored, and whether it came to its end. */
+function storedAnswer(run: Run, isWholeRun: boolean): { messages: Message[]; isComplete: boolean } {
+  const prefix = `${run.options.runId}:o`;
+  const messages = run
+    .modelInput()
+    .filter(({ messageId }) => messageId.startsWith(prefix) && /^\d+(\/|$)/.test(messageId.slice(prefix.length)));
+  const last = messages.at(-1);
+  const groups = groupMessages(messages).groups;
+  const isAtEnd =
+    last?.role === "assistant" && groups.every((group) => isPendingApproval(group) || openCalls(group).length === 0);
+  return { messages, isComplete: messages.length > 0 && (isWholeRun || isAtEnd) };
+}
+
+function cleanInput(settings: AgentSettings, request: RunRequest, input: MessagesInput): Message[] {
+  return withoutRequests(runInput(input, request.runId), (messageId) =>
+    report(settings.onDiagnostic, {
+      type: "approval_ignored",
+      provider: "agent",
+      message: "an approval request in the input was not made by this agent and is left out",
+      sessionId: request.session.sessionId,
+      messageId,
+    }),
+  );
+}
+
+/** A session without a provider that loads history gets one for this run; the agent's own list stays as it is. */
+function providersOf(settings: AgentSettings, request: RunRequest): readonly ContextProvider[] {
+  const needsDefault =
+    !request.ephemeral && !request.serviceManaged && !settings.providers.some((provider) => provider.loadsHistory);
+  return needsDefault ? [...settings.providers, settings.defaultHistory] : settings.providers;
+}
+
+async function enter(
+  settings: AgentSettings,
+  request: RunRequest,
+  providers: readonly ContextProvider[],
+  signal: AbortSignal | undefined,
+): Promise<PlaceLease> {
+  const { session } = request;
+  const loader = providers.find((provider) => provider.loadsHistory);
+  const place = loader?.conversationPlace?.(session) ?? { scope: session, key: "" };
+  const { concurrency, queueTimeoutMs } = settings;
+  return enterConversation(place, { concurrency, queueTimeoutMs, signal, held: heldPlaces() });
+}
+
+interface ScopeParts {
+  readonly settings: AgentSettings;
+  readonly request: RunRequest;
+  readonly options: AgentRunOptions;
+  readonly run: Run;
+  readonly hooks: ProviderHooks;
+  readonly interruption: Interruption;
+  readonly lease: PlaceLease | undefined;
+}
+
+function scopeOf({ settings, request, options, run, hooks, interruption, lease }: ScopeParts): RunScope {
+  const inside = insideOf(lease);
+  const own = [settings.middleware, options.middleware ?? []];
+  const perCall = settings.historyPersistence === "per-service-call" && !request.ephemeral;
+  let tools: ReturnType<typeof collectTools> = new Map();
+  return {
+    run,
+    client: settings.client,
+    chatOptions: request.chatOptions,
+    settings: settings.loop,
+    interruption,
+    inside,
+    serviceStores: request.serviceStores,
+    get chatMiddleware() {
+      return ofKind("chat", ...own, run.middleware);
+    },
+    get functionMiddleware() {
+      return ofKind("function", ...own, run.middleware);
+    },
+    get tools() {
+      return tools;
+    },
+    refreshTools: () => {
+      const added = run.tools.map((source) => (typeof source === "function" ? source() : source));
+      tools = collectTools([settings.tools, options.tools ?? [], ...added]);
+    },
+    persist: async () => {
+      if (perCall) {
+        await hooks.persist(inside);
+      }
+    },
+    report: (event) =>
+      report(settings.onDiagnostic, {
+        ...event,
+        provider: settings.name ?? "agent",
+        sessionId: request.ephemeral ? undefined : request.session.sessionId,
+      }),
+    draft: () => [],
+  };
+}
+
+async function fail(scope: RunScope, hooks: ProviderHooks, error: unknown, isInterrupted: boolean): Promise<void> {
+  scope.run.error = error;
+  if (isInterrupted) {
+    scope.run.partial = partialOf([...scope.run.produced, ...scope.draft().flatMap(unfinished)]);
+  }
+  await hooks.after(scope.inside);
+}
+
+/** What an answer that broke off leaves: text and reasoning, marked as incomplete; half a call is no call. */
+function unfinished(message: Message): Message[] {
+  const contents = message.contents.filter((content) => !content.type.startsWith("function_"));
+  const additionalProperties = { ...message.additionalProperties, incomplete: true };
+  return contents.length === 0 ? [] : [{ ...message, contents, additionalProperties }];
+}
+
+/** Calls whose tools were given up are closed, so that what is kept loads as valid. */
+function partialOf(messages: readonly Message[]): Message[] {
+  return groupMessages(messages).groups.flatMap((group) => {
+    for (const slot of isPendingApproval(group) ? [] : openCalls(group)) {
+      slot.result = interruptedResult(slot);
+    }
+    return groupToMessages(group);
+  });
+}

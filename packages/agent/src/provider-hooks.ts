@@ -1,0 +1,66 @@
+import { AgentFrameworkError, type ContextProvider, isAgentFrameworkError, type Run, RunContext } from "@agentfw/core";
+import type { Inside } from "./nesting.ts";
+
+/** Calls the providers of one run, in their order and each protected from the others' failures. */
+export class ProviderHooks {
+  readonly #run: Run;
+  readonly #contexts: readonly { readonly provider: ContextProvider; readonly context: RunContext }[];
+  readonly #begun = new Set<ContextProvider>();
+
+  constructor(run: Run, providers: readonly ContextProvider[]) {
+    this.#run = run;
+    this.#contexts = providers.map((provider) => ({ provider, context: new RunContext(run, provider) }));
+  }
+
+  /** In list order. A failure ends the run. */
+  async before(inside: Inside): Promise<void> {
+    for (const { provider, context } of this.#contexts) {
+      this.#begun.add(provider);
+      await inside(() => provider.beforeRun?.(context));
+    }
+  }
+
+  /** In per-service-call mode: the loading provider must have stored what was produced; others are reported. */
+  async persist(inside: Inside): Promise<void> {
+    await this.#each((provider, context) => inside(() => provider.persist?.(context)));
+  }
+
+  /** In reverse order, the loading provider first. Rejects only for that one, with the response on the error. */
+  async after(inside: Inside): Promise<void> {
+    await this.#each((provider, context) =>
+      this.#begun.has(provider) ? inside(() => provider.afterRun?.(context)) : undefined,
+    );
+  }
+
+  async #each(hook: (provider: ContextProvider, context: RunContext) => Promise<void> | undefined): Promise<void> {
+    const reversed = this.#contexts.toReversed();
+    const isPrimary = ({ provider }: { provider: ContextProvider }) => provider.loadsHistory === true;
+    let failure: { readonly error: unknown } | undefined;
+    for (const entry of [...reversed.filter(isPrimary), ...reversed.filter((entry) => !isPrimary(entry))]) {
+      try {
+        await hook(entry.provider, entry.context);
+      } catch (error) {
+        if (isPrimary(entry) && this.#run.error === undefined) {
+          failure = { error };
+        } else {
+          const message = "the provider failed; the run's outcome stands";
+          entry.context.report({ type: "provider_failed", message, cause: error });
+        }
+      }
+    }
+    if (failure !== undefined) {
+      throw withResponse(failure.error, this.#run.response);
+    }
+  }
+}
+
+/** The store's error with the response that could not be stored, so that it is not lost. */
+function withResponse(cause: unknown, response: unknown): AgentFrameworkError {
+  if (isAgentFrameworkError(cause)) {
+    const { code, provider, currentVersion, position } = cause;
+    const prefix = provider === undefined ? "" : `[${provider}] `;
+    const message = cause.message.startsWith(prefix) ? cause.message.slice(prefix.length) : cause.message;
+    return new AgentFrameworkError(code, message, { provider, currentVersion, position, response, cause });
+  }
+  return new AgentFrameworkError("unavailable", "the history could not be stored", { response, cause });
+}

@@ -1,0 +1,107 @@
+import {
+  AgentFrameworkError,
+  AgentSession,
+  assertName,
+  type ChatOptions,
+  configurationError,
+  type Message,
+  type MessagesInput,
+  messagesFromInput,
+} from "@agentfw/core";
+import type { AgentRunOptions } from "./agent-options.ts";
+import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
+import { assertMiddleware } from "./middleware.ts";
+
+/** A run's options, checked. */
+export interface RunRequest {
+  readonly runId: string;
+  /** True when the caller named the run, so it may have happened before. */
+  readonly isNamed: boolean;
+  readonly session: AgentSession;
+  readonly ephemeral: boolean;
+  readonly chatOptions: ChatOptions;
+  /** Whether the service is to keep the conversation. */
+  readonly serviceStores: boolean;
+  /** Whether this run is on a conversation that the service keeps. */
+  readonly serviceManaged: boolean;
+}
+
+/**
+ * Checks the options of a run, before anything is loaded, called or stored.
+ *
+ * @throws `configuration`, or `unauthorized` for a wrong or missing owner.
+ */
+export function runRequest(settings: AgentSettings, options: AgentRunOptions): RunRequest {
+  const { session, runId } = options;
+  if (runId !== undefined) {
+    assertName(runId, "runId");
+  }
+  assertMiddleware(options.middleware ?? [], "middleware");
+  assertOwnership(settings, options);
+  const instructions = [settings.instructions, settings.chatOptions.instructions, options.instructions]
+    .filter((text) => text !== undefined && text !== "")
+    .join("\n");
+  const { instructions: _, ...base } = settings.chatOptions;
+  const chatOptions = mergeChatOptions(instructions === "" ? base : { ...base, instructions }, options.chatOptions);
+  const serviceStores = chatOptions.store ?? settings.client.storesByDefault;
+  const conversationId = conversationOf(session, chatOptions);
+  assertPersistence(settings, conversationId, serviceStores);
+  return {
+    runId: runId ?? crypto.randomUUID(),
+    isNamed: runId !== undefined,
+    session: session ?? new AgentSession(),
+    ephemeral: session === undefined,
+    chatOptions,
+    serviceStores,
+    serviceManaged: conversationId !== undefined || serviceStores,
+  };
+}
+
+function assertOwnership(settings: AgentSettings, { session, owner }: AgentRunOptions): void {
+  if (session === undefined) {
+    if (owner !== undefined && owner !== null) {
+      throw configurationError("owner", "needs a session that it owns");
+    }
+    return;
+  }
+  const isSession = typeof session === "object" && session !== null && "owner" in session && "sessionId" in session;
+  if (!isSession || typeof session.toJSON !== "function") {
+    throw configurationError("session", "must be an AgentSession; restore a serialized one with AgentSession.fromJSON");
+  }
+  if (owner !== undefined && owner !== session.owner) {
+    throw new AgentFrameworkError("unauthorized", "session: belongs to another owner");
+  }
+  if (settings.requireOwner && session.owner === null) {
+    throw new AgentFrameworkError("unauthorized", "session: has no owner, and this agent requires one");
+  }
+}
+
+function conversationOf(session: AgentSession | undefined, options: ChatOptions): string | undefined {
+  const bound = session?.serviceSessionId;
+  const given = options.conversationId;
+  if (bound !== undefined && given !== undefined && bound !== given) {
+    throw configurationError(
+      "chatOptions.conversationId",
+      "differs from the conversation that the session is bound to",
+    );
+  }
+  return bound ?? given;
+}
+
+function assertPersistence(settings: AgentSettings, conversationId: string | undefined, serviceStores: boolean): void {
+  if (settings.historyPersistence === "per-service-call" && conversationId !== undefined && !serviceStores) {
+    throw configurationError(
+      "historyPersistence",
+      "per-service-call keeps history locally, but the session is bound to a conversation that a service keeps",
+    );
+  }
+}
+
+/** The input with ids that derive from the run's, and the time at which it came in. */
+export function runInput(input: MessagesInput, runId: string): Message[] {
+  const createdAt = new Date().toISOString();
+  return messagesFromInput(input, (index) => `${runId}:i${index}`, "input").map((message) => ({
+    createdAt,
+    ...message,
+  }));
+}

@@ -1,0 +1,42 @@
+import type {
+  ChatClient,
+  ChatMiddleware,
+  ChatOptions,
+  DiagnosticEvent,
+  FunctionMiddleware,
+  Message,
+  Run,
+  Tool,
+} from "@agentfw/core";
+import type { Interruption } from "./abortable.ts";
+import type { Inside } from "./nesting.ts";
+
+/** Limits and habits of the function loop. */
+export interface LoopSettings {
+  readonly maxModelCalls: number;
+  readonly maxConsecutiveErrors: number;
+  readonly includeToolErrors: boolean;
+}
+
+/** All that one run works with, once its providers have been asked. */
+export interface RunScope {
+  readonly run: Run;
+  readonly client: ChatClient;
+  readonly chatOptions: ChatOptions;
+  readonly settings: LoopSettings;
+  readonly interruption: Interruption;
+  readonly inside: Inside;
+  readonly chatMiddleware: readonly ChatMiddleware[];
+  readonly functionMiddleware: readonly FunctionMiddleware[];
+  /** The tools of the model call at hand. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Whether the service keeps the conversation, so that an id that it gives is the session's. */
+  readonly serviceStores: boolean;
+  /** Asks the tools again, before a model call. */
+  refreshTools(): void;
+  /** Hands what was produced to the providers, in per-service-call mode. */
+  persist(): Promise<void>;
+  report(event: Omit<DiagnosticEvent, "provider">): void;
+  /** What the model call at hand has produced so far, for an answer that breaks off. */
+  draft: () => readonly Message[];
+}

@@ -1,0 +1,166 @@
+import {
+  type CallSlot,
+  configurationError,
+  type FunctionInvocation,
+  type Json,
+  type Message,
+  type Tool,
+  type ToolContext,
+  toJson,
+} from "@agentfw/core";
+import { compose } from "./middleware.ts";
+import type { RunScope } from "./run-scope.ts";
+import { ToolArgumentsError } from "./tool.ts";
+
+/** A call, the tool that it names, and its place in the run. */
+export interface PlannedCall {
+  readonly slot: CallSlot;
+  readonly tool: Tool | undefined;
+  readonly context: ToolContext;
+}
+
+/** True for a call of a tool that only the caller can run. */
+export function isDeclaration({ tool }: PlannedCall): boolean {
+  return tool !== undefined && tool.execute === undefined;
+}
+
+/** What a batch of calls came to. */
+export interface BatchOutcome {
+  /** One message for each call, in the order of the calls. */
+  readonly messages: readonly Message[];
+  readonly allFailed: boolean;
+  readonly terminated: boolean;
+}
+
+/** Finds the tool of each call of a message that has no result yet, and says in which place of the run it stands. */
+export function planCalls(message: Message, slots: readonly CallSlot[], scope: RunScope): PlannedCall[] {
+  const { runId, session, ephemeral } = scope.run.options;
+  return slots.map((slot, index) => ({
+    slot,
+    tool: scope.tools.get(slot.call.name),
+    context: {
+      runId,
+      callId: slot.call.callId,
+      idempotencyKey: `${message.messageId}/${index}`,
+      session: ephemeral ? undefined : session,
+      owner: session.owner,
+      signal: scope.interruption.signal,
+    },
+  }));
+}
+
+/**
+ * Runs the calls of one message side by side. What a tool throws becomes an error result; only an abort of the run gets
+ * through. `onResult` is told of each result as it is there.
+ */
+export async function runCalls(
+  calls: readonly PlannedCall[],
+  scope: RunScope,
+  onResult: (message: Message) => Promise<void>,
+): Promise<BatchOutcome> {
+  let terminated = false;
+  const terminate = () => {
+    terminated = true;
+  };
+  const outcomes = await Promise.all(
+    calls.map(async (call) => {
+      const { result, exception } = await outcomeOf(call, scope, terminate);
+      const message: Message = {
+        role: "tool",
+        messageId: call.slot.resultId,
+        createdAt: new Date().toISOString(),
+        contents: [
+          {
+            type: "function_result",
+            callId: call.slot.call.callId,
+            result,
+            ...(exception === undefined ? {} : { exception }),
+          },
+        ],
+      };
+      await onResult(message);
+      return { message, failed: exception !== undefined };
+    }),
+  );
+  return {
+    messages: outcomes.map(({ message }) => message),
+    allFailed: outcomes.length > 0 && outcomes.every(({ failed }) => failed),
+    terminated,
+  };
+}
+
+interface CallOutcome {
+  readonly result: Json;
+  readonly exception?: string;
+}
+
+async function outcomeOf(planned: PlannedCall, scope: RunScope, terminate: () => void): Promise<CallOutcome> {
+  const { tool, slot } = planned;
+  if (tool?.execute === undefined) {
+    return { result: `Error: there is no tool named ${slot.call.name}.`, exception: "unknown_tool" };
+  }
+  let value: unknown;
+  try {
+    value = await scope.interruption.race(scope.inside(() => invoke(planned, tool, scope, terminate)));
+  } catch (error) {
+    scope.interruption.signal.throwIfAborted();
+    return failure(error, planned, scope);
+  }
+  try {
+    return { result: toJson(value ?? null, "result") };
+  } catch (error) {
+    const rule = error instanceof Error ? error.message : "result: cannot be stored as JSON";
+    return {
+      result: `Error: ${slot.call.name} answered with something that is not JSON: ${rule}`,
+      exception: "invalid_result",
+    };
+  }
+}
+
+async function invoke(planned: PlannedCall, tool: Tool, scope: RunScope, terminate: () => void): Promise<unknown> {
+  const { slot, context } = planned;
+  const parsed = parseArguments(slot.call.arguments);
+  const invocation: FunctionInvocation = { tool, call: slot.call, args: parsed.value, context, terminate };
+  return compose(scope.functionMiddleware, invocation, async () => {
+    if (parsed.error !== undefined && invocation.args === undefined) {
+      throw new ToolArgumentsError("they are not well-formed JSON");
+    }
+    const args = tool.parse === undefined ? invocation.args : await tool.parse(invocation.args);
+    return tool.execute?.(args, context);
+  });
+}
+
+/** Parses arguments as the model wrote them; models write nothing at all for a tool without parameters. */
+export function parseArguments(text: string): { value?: unknown; error?: unknown } {
+  if (text.trim() === "") {
+    return { value: {} };
+  }
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function failure(error: unknown, planned: PlannedCall, scope: RunScope): CallOutcome {
+  const { name, callId } = planned.slot.call;
+  if (error instanceof ToolArgumentsError) {
+    return { result: `Error: the arguments of ${name} do not fit: ${error.message}`, exception: "invalid_arguments" };
+  }
+  scope.report({ type: "tool_failed", message: "a tool call failed", callId, cause: error });
+  const detail = scope.settings.includeToolErrors && error instanceof Error ? ` ${error.message}` : "";
+  return { result: `Error: ${name} failed.${detail}`, exception: "failed" };
+}
+
+/** Collects tools by name; one object under one name may come twice, two objects may not. */
+export function collectTools(sources: readonly (readonly Tool[])[]): Map<string, Tool> {
+  const tools = new Map<string, Tool>();
+  for (const tool of sources.flat()) {
+    const other = tools.get(tool.name);
+    if (other !== undefined && other !== tool) {
+      throw configurationError("tools", `two different tools are named ${tool.name}`);
+    }
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}

@@ -1,0 +1,74 @@
+import type { ChatClient, ChatRequestOptions, ChatUpdate, Content, Message } from "@agentfw/core";
+
+/** One scripted answer: contents in one piece, pieces one after another, or a function that makes them. */
+export type Answer =
+  | string
+  | readonly Content[]
+  | { readonly pieces: readonly (string | ChatUpdate)[]; readonly throws?: unknown }
+  | ((messages: readonly Message[], options: ChatRequestOptions) => AsyncIterable<ChatUpdate>);
+
+/** What a model call was given. */
+export interface RecordedCall {
+  readonly messages: readonly Message[];
+  readonly options: ChatRequestOptions;
+}
+
+/** A model that answers from a script and keeps what it was asked. Not a mock of a service: it implements the port. */
+export class ScriptedClient implements ChatClient {
+  readonly contractVersion = 1 as const;
+  readonly storesByDefault: boolean;
+  readonly calls: RecordedCall[] = [];
+  readonly #script: Answer[];
+
+  constructor(script: readonly Answer[], options: { readonly storesByDefault?: boolean } = {}) {
+    this.#script = [...script];
+    this.storesByDefault = options.storesByDefault ?? false;
+  }
+
+  async *stream(messages: readonly Message[], options: ChatRequestOptions): AsyncGenerator<ChatUpdate> {
+    this.calls.push({ messages: structuredClone([...messages]), options });
+    const answer = this.#script.shift();
+    if (answer === undefined) {
+      throw new Error("the script has no further answer");
+    }
+    if (typeof answer === "function") {
+      yield* answer(messages, options);
+    } else if (typeof answer === "string") {
+      yield { contents: [{ type: "text", text: answer }], finishReason: "stop" };
+    } else if ("pieces" in answer) {
+      for (const piece of answer.pieces) {
+        options.signal?.throwIfAborted();
+        yield typeof piece === "string" ? { contents: [{ type: "text", text: piece }] } : piece;
+      }
+      if (answer.throws !== undefined) {
+        throw answer.throws;
+      }
+    } else {
+      yield { contents: answer };
+    }
+  }
+}
+
+/** A call of a tool, as a model asks for it. */
+export function call(callId: string, name: string, args: unknown = {}): Content {
+  return { type: "function_call", callId, name, arguments: JSON.stringify(args) };
+}
+
+/** Messages as `role: text or contents`, without ids and times, to compare whole conversations. */
+export function shape(messages: readonly Message[]): string[] {
+  return messages.map(({ role, contents }) => {
+    const parts = contents.map((content) => {
+      switch (content.type) {
+        case "text":
+          return content.text;
+        case "function_call":
+          return `call ${content.callId} ${content.name} ${content.arguments}`;
+        case "function_result":
+          return `result ${content.callId} ${JSON.stringify(content.result)}`;
+        default:
+          return content.type;
+      }
+    });
+    return `${role}: ${parts.join(" | ")}`;
+  });
+}
