@@ -100,9 +100,6 @@ export class InMemoryHistoryStore implements HistoryStore {
       conversation.records.push(Object.freeze({ id, data }));
       conversation.ids.add(id);
     }
-    if (conversation.records.length > this.#maxRecords) {
-      conversation.records.splice(0, conversation.records.length - this.#maxRecords);
-    }
     this.#touch(conversation);
     return { version: conversation.version, appended: fresh.length };
   }
@@ -217,7 +214,10 @@ export class InMemoryHistoryStore implements HistoryStore {
     return conversation;
   }
 
+  /** What every write ends with, in the same step: the limit, a new version, a new life. */
   #touch(conversation: Conversation): void {
+    const { records } = conversation;
+    records.splice(0, records.length - Math.min(records.length, this.#maxRecords));
     this.#writes += 1;
     conversation.version = String(this.#writes);
     conversation.updatedAt = this.#now();
