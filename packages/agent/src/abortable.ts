@@ -1,4 +1,5 @@
-import type { Inside } from "./nesting.ts";
+/** A signal that never fires, for runs that nobody can abort: making one for each would be dear. */
+export const NEVER: AbortSignal = new AbortController().signal;
 
 /** Rejects when a signal fires; made once for a run, because a listener for each step would be dear. */
 export class Interruption {
@@ -7,7 +8,7 @@ export class Interruption {
   #stop: (() => void) | undefined;
 
   constructor(signal: AbortSignal | undefined) {
-    this.signal = signal ?? new AbortController().signal;
+    this.signal = signal ?? NEVER;
     if (signal !== undefined) {
       this.#fired = new Promise((_, reject) => {
         const abort = () => reject(signal.reason);
@@ -20,8 +21,11 @@ export class Interruption {
 
   /** Settles with the promise, or with the abort reason if that comes first. */
   race<T>(promise: Promise<T>): Promise<T> {
+    if (this.#fired === undefined) {
+      return promise;
+    }
     this.signal.throwIfAborted();
-    return this.#fired === undefined ? promise : Promise.race([promise, this.#fired]);
+    return Promise.race([promise, this.#fired]);
   }
 
   /** Stops listening. */
@@ -32,35 +36,30 @@ export class Interruption {
 
 /**
  * Reads an iterable that may not heed the signal: an abort ends the loop at once, and the iterable is told to finish
- * without being waited for.
+ * without being waited for. When `onValue` rejects, the iterable is told to finish and waited for.
  */
-export async function* abortable<T>(
+export async function readAborting<T>(
   iterable: AsyncIterable<T>,
   interruption: Interruption,
-  inside: Inside,
-): AsyncGenerator<T, void> {
-  const iterator = inside(() => iterable[Symbol.asyncIterator]());
-  let finished = false;
+  onValue: (value: T) => Promise<void> | void,
+): Promise<void> {
+  const iterator = iterable[Symbol.asyncIterator]();
+  let isFinished = false;
   try {
     for (;;) {
-      const step = await interruption.race(inside(() => iterator.next()));
+      isFinished = true;
+      const step = await interruption.race(iterator.next());
       if (step.done) {
-        finished = true;
         return;
       }
-      yield step.value;
+      isFinished = false;
+      await onValue(step.value);
     }
-  } catch (error) {
-    finished = !interruption.signal.aborted;
-    throw error;
   } finally {
-    if (!finished) {
-      const ending = inside(() => iterator.return?.());
-      if (interruption.signal.aborted) {
-        ending?.catch(() => undefined);
-      } else {
-        await ending;
-      }
+    if (interruption.signal.aborted) {
+      iterator.return?.().catch(() => undefined);
+    } else if (!isFinished) {
+      await iterator.return?.();
     }
   }
 }

@@ -1,4 +1,5 @@
 import { AgentSession, type ContextProvider, type MessagesInput, type Tool } from "@agentfw/core";
+import { NEVER } from "./abortable.ts";
 import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
 import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
 import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
@@ -6,10 +7,10 @@ import { type AgentInvocation, compose } from "./middleware.ts";
 import { pipeline } from "./pipeline.ts";
 import { type AgentResponse, AgentResponseStream, type AgentUpdate } from "./response.ts";
 import { runRequest } from "./run-request.ts";
+import { type Emit, UpdateChannel } from "./update-channel.ts";
 
 /** A class whose instances {@link Agent.getProvider} looks for. */
-// biome-ignore lint/suspicious/noExplicitAny: a constructor of any arity must fit
-export type ProviderClass<T extends ContextProvider> = abstract new (...args: any[]) => T;
+export type ProviderClass<T extends ContextProvider> = abstract new (...args: never[]) => T;
 
 /**
  * A model with instructions, tools, history and context. Holds no conversation: that is in the session and in the
@@ -54,7 +55,7 @@ export class Agent {
    */
   runStream(input: MessagesInput, options: AgentRunOptions = {}): AgentResponseStream {
     const runId = options.runId ?? crypto.randomUUID();
-    return new AgentResponseStream(runId, this.#updates(input, options, runId));
+    return new AgentResponseStream(runId, (emit) => this.#execute(input, options, runId, emit));
   }
 
   /**
@@ -75,17 +76,25 @@ export class Agent {
     return agentAsTool(this, options);
   }
 
-  async *#updates(input: MessagesInput, options: AgentRunOptions, runId: string): AsyncGenerator<AgentUpdate, void> {
+  async #execute(
+    input: MessagesInput,
+    options: AgentRunOptions,
+    runId: string,
+    emit: Emit<AgentUpdate>,
+  ): Promise<void> {
     const request = { ...runRequest(this.#settings, options), runId };
-    const invocation: AgentInvocation = {
-      runId,
-      session: options.session,
-      signal: options.signal ?? new AbortController().signal,
-      input,
-    };
     const middleware = ofKind("agent", this.#settings.middleware, options.middleware ?? []);
-    yield* compose<AgentInvocation, AsyncIterable<AgentUpdate>>(middleware, invocation, () =>
-      pipeline(this.#settings, request, options, invocation.input),
+    if (middleware.length === 0) {
+      return pipeline(this.#settings, request, options, input, emit);
+    }
+    const invocation: AgentInvocation = { runId, session: options.session, signal: options.signal ?? NEVER, input };
+    const updates = compose<AgentInvocation, AsyncIterable<AgentUpdate>>(
+      middleware,
+      invocation,
+      () => new UpdateChannel((inner) => pipeline(this.#settings, request, options, invocation.input, inner)),
     );
+    for await (const update of updates) {
+      await emit(update);
+    }
   }
 }

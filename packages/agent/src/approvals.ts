@@ -5,17 +5,9 @@ import {
   isPendingApproval,
   type Message,
   type MessageGroup,
-  openCalls,
 } from "@agentfw/core";
 import type { RunScope } from "./run-scope.ts";
-import {
-  type BatchOutcome,
-  isDeclaration,
-  type PlannedCall,
-  parseArguments,
-  planCalls,
-  runCalls,
-} from "./tool-calls.ts";
+import { isDeclaration, type PlannedCall, parseArguments, planCalls } from "./tool-calls.ts";
 
 /** Takes approval requests out of what a caller passed: only those that this agent stored can be answered. */
 export function withoutRequests(messages: readonly Message[], onForged: (messageId: string) => void): Message[] {
@@ -61,25 +53,34 @@ async function needsApproval({ tool, slot, context }: PlannedCall): Promise<bool
  * Runs the batches whose requests have all been answered by now. A call that was refused gets a result that says so.
  * Answers that fit no pending request run nothing and are reported.
  */
-export async function* resumeApproved(
+export async function resumeApproved(
   scope: RunScope,
-  onResult: (message: Message) => Promise<void>,
-): AsyncGenerator<BatchOutcome> {
-  const { groups } = groupMessages(scope.run.modelInput());
-  const pending = groups.filter(isPendingApproval);
+  run: (calls: readonly PlannedCall[]) => Promise<void>,
+): Promise<void> {
+  const messages = scope.run.modelInput();
+  if (!messages.some(holdsApproval)) {
+    return;
+  }
+  const pending = groupMessages(messages).groups.filter(isPendingApproval);
   reportUnbound(scope, pending);
   for (const group of pending.filter(isAnswered)) {
-    for (const { message } of group.items) {
-      const slots = openCalls(group).filter(({ resultId }) => resultId.startsWith(`${message.messageId}/`));
-      const refusals = new Map(slots.map((slot) => [slot.resultId, refusalOf(group, slot.resultId)]));
-      const calls = planCalls(message, slots, scope)
+    for (const { message, slots } of group.items) {
+      const calls = planCalls(
+        message,
+        slots.filter(({ result }) => result === undefined),
+        scope,
+      )
         .filter((call) => !isDeclaration(call))
-        .map((call) => withRefusal(call, refusals.get(call.slot.resultId)));
+        .map((call) => withRefusal(call, refusalOf(group, call.slot.resultId)));
       if (calls.length > 0) {
-        yield await runCalls(calls, scope, onResult);
+        await run(calls);
       }
     }
   }
+}
+
+function holdsApproval(message: Message): boolean {
+  return message.contents.some(({ type }) => type.startsWith("function_approval_"));
 }
 
 function requestsOf(group: MessageGroup): FunctionApprovalRequestContent[] {

@@ -6,6 +6,10 @@ import { modelView, newMessagesView } from "./model-view.ts";
 import { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
 import { type BatchOutcome, isDeclaration, type PlannedCall, planCalls, runCalls } from "./tool-calls.ts";
+import type { Emit } from "./update-channel.ts";
+
+/** Hands a piece of the run on. */
+type EmitUpdate = Emit<AgentUpdate>;
 
 /**
  * Calls the model, runs the tools that it asks for, and calls it again with their results, until it asks for none.
@@ -13,16 +17,17 @@ import { type BatchOutcome, isDeclaration, type PlannedCall, planCalls, runCalls
  * After `maxConsecutiveErrors` batches in which every call failed, and after `maxModelCalls`, tools are switched off
  * for one last call, so that the run ends in text.
  */
-export async function* functionLoop(scope: RunScope, counter: MessageCounter): AsyncGenerator<AgentUpdate, void> {
-  const loop = new FunctionLoop(scope, counter);
+export async function functionLoop(scope: RunScope, counter: MessageCounter, emit: EmitUpdate): Promise<void> {
+  const loop = new FunctionLoop(scope, counter, emit);
   scope.refreshTools();
-  yield* loop.resume();
+  await loop.resume();
   for (let calls = 1; !loop.done; calls += 1) {
     scope.interruption.signal.throwIfAborted();
-    scope.refreshTools();
+    if (calls > 1) {
+      scope.refreshTools();
+    }
     loop.toolsOff ||= calls > scope.settings.maxModelCalls;
-    const answer = yield* loop.model();
-    yield* loop.answerCalls(answer);
+    await loop.answerCalls(await loop.model());
   }
 }
 
@@ -31,6 +36,7 @@ class FunctionLoop {
   done = false;
   readonly #scope: RunScope;
   readonly #counter: MessageCounter;
+  readonly #emit: EmitUpdate;
   readonly #produced: Message[];
   readonly #reported = new Set<string>();
   #errorsInARow = 0;
@@ -38,21 +44,22 @@ class FunctionLoop {
   /** How many produced messages a service that keeps the conversation knows already. */
   #known = 0;
 
-  constructor(scope: RunScope, counter: MessageCounter) {
+  constructor(scope: RunScope, counter: MessageCounter, emit: EmitUpdate) {
     this.#scope = scope;
     this.#counter = counter;
+    this.#emit = emit;
     this.#produced = [...scope.run.produced];
     scope.run.produced = this.#produced;
   }
 
-  async *resume(): AsyncGenerator<AgentUpdate, void> {
-    for await (const outcome of resumeApproved(this.#scope, (message) => this.#keep(message))) {
-      yield* this.#finishBatch(outcome);
-    }
+  async resume(): Promise<void> {
+    await resumeApproved(this.#scope, async (calls) => {
+      await this.#runBatch(calls);
+    });
   }
 
   /** One model call; gives the messages that it came to. */
-  async *model(): AsyncGenerator<AgentUpdate, Message[]> {
+  async model(): Promise<Message[]> {
     const folder = new MessageFolder();
     this.#scope.draft = () => folder.messages();
     const options = requestOptions(this.#scope, this.toolsOff);
@@ -61,10 +68,10 @@ class FunctionLoop {
     const isForced = toolChoice === "required" || typeof toolChoice === "object";
     const once = isForced && this.#modelCalls > 0 ? { ...options, toolChoice: undefined } : options;
     this.#modelCalls += 1;
-    for await (const update of callModel(this.#scope, this.#view(options.conversationId), once, this.#counter)) {
+    await callModel(this.#scope, this.#view(options.conversationId), once, this.#counter, (update) => {
       folder.add(update);
-      yield update;
-    }
+      return this.#emit(update);
+    });
     this.#scope.draft = () => [];
     const messages = folder.messages();
     this.#produced.push(...messages);
@@ -72,7 +79,7 @@ class FunctionLoop {
     return messages;
   }
 
-  async *answerCalls(answer: readonly Message[]): AsyncGenerator<AgentUpdate, void> {
+  async answerCalls(answer: readonly Message[]): Promise<void> {
     const hosted = new Set(answer.flatMap(functionResults).map(({ callId }) => callId));
     const open = answer
       .map((message) => ({ message, slots: callSlots(message).filter(({ call }) => !hosted.has(call.callId)) }))
@@ -83,18 +90,17 @@ class FunctionLoop {
       return;
     }
     if (this.toolsOff) {
-      yield* this.#refuseCalls(calls);
+      await this.#refuseCalls(calls);
       this.done = true;
       return;
     }
-    if (yield* this.#askApproval(open)) {
+    if (await this.#askApproval(open)) {
       this.done = true;
       return;
     }
     await this.#scope.persist();
     const ours = calls.filter((call) => !isDeclaration(call));
-    const outcome = await runCalls(ours, this.#scope, (message) => this.#keep(message));
-    yield* this.#finishBatch(outcome);
+    const outcome = await this.#runBatch(ours);
     // Calls of tools that only the caller can run end the run; the caller answers them in the next one.
     this.done = outcome.terminated || ours.length < calls.length;
     this.#errorsInARow = outcome.allFailed ? this.#errorsInARow + 1 : 0;
@@ -128,18 +134,20 @@ class FunctionLoop {
     await this.#scope.persist();
   }
 
-  /** Puts the results of a batch in the order of its calls and shows them. */
-  async *#finishBatch(outcome: BatchOutcome): AsyncGenerator<AgentUpdate, void> {
-    const start = this.#produced.length - outcome.messages.length;
-    this.#produced.splice(start, outcome.messages.length, ...outcome.messages);
+  /** Runs calls side by side, puts their results in the order of the calls, and shows them. */
+  async #runBatch(calls: readonly PlannedCall[]): Promise<BatchOutcome> {
+    const outcome = await runCalls(calls, this.#scope, (message) => this.#keep(message));
+    const count = outcome.messages.length;
+    this.#produced.splice(this.#produced.length - count, count, ...outcome.messages);
     for (const message of outcome.messages) {
-      yield new AgentUpdate(message);
+      await this.#emit(new AgentUpdate(message));
     }
+    return outcome;
   }
 
-  async *#askApproval(
+  async #askApproval(
     open: readonly { readonly message: Message; readonly slots: readonly CallSlot[] }[],
-  ): AsyncGenerator<AgentUpdate, boolean> {
+  ): Promise<boolean> {
     const asked = await Promise.all(
       open.map(async ({ message, slots }) => {
         const calls = planCalls(message, slots, this.#scope);
@@ -154,13 +162,13 @@ class FunctionLoop {
       const contents = requests.length > 0 ? requests : calls.map(approvalRequest);
       const index = this.#produced.indexOf(message);
       this.#produced[index] = { ...message, contents: [...message.contents, ...contents] };
-      yield new AgentUpdate({ messageId: message.messageId, role: message.role, contents });
+      await this.#emit(new AgentUpdate({ messageId: message.messageId, role: message.role, contents }));
     }
     return true;
   }
 
   /** The model asked for tools although they were off: its calls are closed, so that the history stays valid. */
-  async *#refuseCalls(calls: readonly PlannedCall[]): AsyncGenerator<AgentUpdate, void> {
+  async #refuseCalls(calls: readonly PlannedCall[]): Promise<void> {
     for (const { slot } of calls) {
       const message: Message = {
         role: "tool",
@@ -175,7 +183,7 @@ class FunctionLoop {
         ],
       };
       this.#produced.push(message);
-      yield new AgentUpdate(message);
+      await this.#emit(new AgentUpdate(message));
     }
   }
 }

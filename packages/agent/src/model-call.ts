@@ -5,8 +5,9 @@ import {
   type ChatUpdate,
   type Message,
   type Tool,
+  type ToolDefinition,
 } from "@agentfw/core";
-import { abortable } from "./abortable.ts";
+import { readAborting } from "./abortable.ts";
 import { compose } from "./middleware.ts";
 import { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -16,36 +17,40 @@ export interface MessageCounter {
   next: number;
 }
 
-/** One model call through the chat middleware, as pieces of messages that have our ids. */
-export async function* callModel(
+/** One model call through the chat middleware; `onUpdate` gets it as pieces of messages that have our ids. */
+export async function callModel(
   scope: RunScope,
   messages: readonly Message[],
   options: ChatRequestOptions,
   counter: MessageCounter,
-): AsyncGenerator<AgentUpdate, void> {
-  const { run } = scope;
+  onUpdate: (update: AgentUpdate) => Promise<void> | void,
+): Promise<void> {
+  const { run, chatMiddleware } = scope;
   const session = run.options.ephemeral ? undefined : run.options.session;
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
-  const updates = compose(scope.chatMiddleware, invocation, () => clientUpdates(scope, invocation));
-  const name = new MessageNamer(run.options.runId, counter);
-  for await (const update of abortable(updates, scope.interruption, scope.inside)) {
+  const updates = compose(chatMiddleware, invocation, () => clientUpdates(scope, invocation));
+  const namer = new MessageNamer(run.options.runId, counter);
+  await readAborting(updates, scope.interruption, (update) => {
     noteConversation(scope, update.conversationId);
-    yield name.toAgentUpdate(update);
-  }
+    return onUpdate(namer.toAgentUpdate(update));
+  });
 }
 
-async function* clientUpdates(scope: RunScope, invocation: ChatInvocation): AsyncGenerator<ChatUpdate> {
-  const { client } = scope;
+function clientUpdates({ client }: RunScope, { messages, options }: ChatInvocation): AsyncIterable<ChatUpdate> {
   if (typeof client.stream === "function") {
-    yield* client.stream(invocation.messages, invocation.options);
-  } else if (client.complete !== undefined) {
-    yield await client.complete(invocation.messages, invocation.options);
+    return client.stream(messages, options);
   }
+  return (async function* () {
+    if (client.complete !== undefined) {
+      yield await client.complete(messages, options);
+    }
+  })();
 }
 
 /** An id of a conversation that the service keeps belongs on the session at once, also when a later call fails. */
 function noteConversation(scope: RunScope, conversationId: string | undefined): void {
-  if (conversationId === undefined || conversationId === scope.run.options.session.serviceSessionId) {
+  const { session } = scope.run.options;
+  if (conversationId === undefined || conversationId === session.serviceSessionId) {
     return;
   }
   if (!scope.serviceStores) {
@@ -55,7 +60,7 @@ function noteConversation(scope: RunScope, conversationId: string | undefined): 
     });
     return;
   }
-  scope.run.options.session.serviceSessionId = conversationId;
+  session.serviceSessionId = conversationId;
   scope.report({ type: "service_conversation_started", message: "the service keeps the conversation from here on" });
 }
 
@@ -73,11 +78,8 @@ class MessageNamer {
   }
 
   toAgentUpdate(update: ChatUpdate): AgentUpdate {
-    const { messageId: serviceId, role = "assistant", contents = [], conversationId: _, ...rest } = update;
-    const isNew =
-      this.#messageId === undefined ||
-      (serviceId !== undefined && this.#serviceId !== undefined && serviceId !== this.#serviceId) ||
-      (this.#role !== undefined && role !== this.#role);
+    const { messageId: serviceId, role = "assistant", contents = [] } = update;
+    const isNew = this.#beginsMessage(serviceId, role);
     if (isNew) {
       this.#messageId = `${this.#runId}:o${this.#counter.next}`;
       this.#counter.next += 1;
@@ -86,29 +88,38 @@ class MessageNamer {
     this.#serviceId = serviceId ?? (isNew ? undefined : this.#serviceId);
     this.#role = role;
     return new AgentUpdate({
-      createdAt: isNew ? new Date().toISOString() : undefined,
-      ...rest,
       messageId: this.#messageId ?? "",
       role,
       contents,
+      createdAt: update.createdAt ?? (isNew ? new Date().toISOString() : undefined),
+      authorName: update.authorName,
+      responseId: update.responseId,
+      finishReason: update.finishReason,
+      model: update.model,
       additionalProperties: isFirstMention
         ? { ...update.additionalProperties, serviceMessageId: serviceId }
         : update.additionalProperties,
     });
   }
+
+  #beginsMessage(serviceId: string | undefined, role: string): boolean {
+    return (
+      this.#messageId === undefined ||
+      (serviceId !== undefined && this.#serviceId !== undefined && serviceId !== this.#serviceId) ||
+      role !== this.#role
+    );
+  }
 }
 
 /** The options of a model call: what the run was given, with instructions and tools. */
 export function requestOptions(scope: RunScope, toolsOff: boolean): ChatRequestOptions {
-  const { instructions: own, ...options } = scope.chatOptions;
+  const { instructions: own, conversationId: given, ...options } = scope.chatOptions;
+  const { session, serviceManaged } = scope.run.options;
   const instructions = [own, ...scope.run.instructions].filter((text) => text !== undefined && text !== "").join("\n");
-  const { conversationId: _, ...rest } = options;
-  const conversationId = scope.run.options.serviceManaged
-    ? (scope.run.options.session.serviceSessionId ?? options.conversationId)
-    : undefined;
+  const conversationId = serviceManaged ? (session.serviceSessionId ?? given) : undefined;
   const tools = [...scope.tools.values()].map(definition);
   return {
-    ...rest,
+    ...options,
     signal: scope.interruption.signal,
     ...(conversationId === undefined ? {} : { conversationId }),
     ...(instructions === "" ? {} : { instructions }),
@@ -117,7 +128,7 @@ export function requestOptions(scope: RunScope, toolsOff: boolean): ChatRequestO
   };
 }
 
-function definition({ name, description, parameters }: Tool) {
+function definition({ name, description, parameters }: Tool): ToolDefinition {
   return description === undefined ? { name, parameters } : { name, description, parameters };
 }
 

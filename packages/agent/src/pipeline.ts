@@ -12,92 +12,116 @@ import {
   Run,
   report,
 } from "@agentfw/core";
-import { Interruption } from "./abortable.ts";
+import { Interruption, NEVER } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
 import { functionLoop } from "./function-loop.ts";
 import { heldPlaces, insideOf } from "./nesting.ts";
 import { ProviderHooks } from "./provider-hooks.ts";
-import { AgentResponse, AgentUpdate } from "./response.ts";
+import { AgentUpdate, ResponseFolder } from "./response.ts";
 import { type RunRequest, runInput } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
 import { collectTools } from "./tool-calls.ts";
+import { type Emit, isAbandoned } from "./update-channel.ts";
 
 /**
  * One run, inside of the agent middleware: enter the conversation, ask the providers, loop over model and tools, let
  * the providers store, leave the conversation.
  */
-export async function* pipeline(
+export async function pipeline(
   settings: AgentSettings,
   request: RunRequest,
   options: AgentRunOptions,
   input: MessagesInput,
-): AsyncGenerator<AgentUpdate, void> {
-  const { session, ephemeral } = request;
-  const signal = options.signal;
+  emit: Emit<AgentUpdate>,
+): Promise<void> {
+  const { signal } = options;
   signal?.throwIfAborted();
   const run = new Run({
     runId: request.runId,
-    session,
-    ephemeral,
+    session: request.session,
+    ephemeral: request.ephemeral,
     serviceManaged: request.serviceManaged,
-    signal: signal ?? new AbortController().signal,
+    signal: signal ?? NEVER,
     input: cleanInput(settings, request, input),
     onDiagnostic: settings.onDiagnostic,
   });
   const providers = providersOf(settings, request);
-  const lease = ephemeral ? undefined : await enter(settings, request, providers, signal);
+  const lease = request.ephemeral ? undefined : await enter(settings, request, providers, signal);
   const interruption = new Interruption(signal);
-  const hooks = new ProviderHooks(run, providers);
+  const hooks = new ProviderHooks(run, providers, insideOf(lease));
   const scope = scopeOf({ settings, request, options, run, hooks, interruption, lease });
-  let isOver = false;
-  const updates: AgentUpdate[] = [];
   try {
-    for await (const update of stages(settings, request, scope, hooks)) {
-      updates.push(update);
-      lease?.pause();
-      yield update;
-      lease?.resume();
-    }
-    run.response = new AgentResponse(request.runId, updates);
-    isOver = true;
-    await hooks.after(scope.inside);
-  } catch (error) {
-    if (!isOver) {
-      isOver = true;
-      await fail(scope, hooks, error, signal?.aborted === true);
-    }
-    throw error;
+    await attempt(settings, request, scope, hooks, paced(emit, lease));
   } finally {
-    if (!isOver) {
-      const abandoned = new DOMException("The stream was given up before its end", "AbortError");
-      await fail(scope, hooks, abandoned, true);
-    }
     interruption.dispose();
     lease?.release();
   }
 }
 
-async function* stages(
+/** While a reader thinks, its run may have to give way to others on the conversation. */
+function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined): Emit<AgentUpdate> {
+  if (lease === undefined) {
+    return emit;
+  }
+  return (update) => {
+    const read = emit(update);
+    if (read === undefined) {
+      return;
+    }
+    lease.pause();
+    return read.then(() => lease.resume());
+  };
+}
+
+/** The run itself; the providers' after hooks see how it ended, once. */
+async function attempt(
   settings: AgentSettings,
   request: RunRequest,
   scope: RunScope,
   hooks: ProviderHooks,
-): AsyncGenerator<AgentUpdate, void> {
-  await scope.interruption.race(hooks.before(scope.inside));
+  emit: Emit<AgentUpdate>,
+): Promise<void> {
+  const { run, interruption } = scope;
+  const folder = new ResponseFolder();
+  try {
+    await stages(settings, request, scope, hooks, (update) => {
+      folder.add(update);
+      return emit(update);
+    });
+  } catch (error) {
+    run.error = error;
+    if (interruption.signal.aborted || isAbandoned(error)) {
+      run.partial = partialOf([...run.produced, ...scope.draft().flatMap(unfinished)]);
+    }
+    await hooks.after();
+    throw error;
+  }
+  run.response = folder.toResponse(request.runId);
+  await hooks.after();
+}
+
+async function stages(
+  settings: AgentSettings,
+  request: RunRequest,
+  scope: RunScope,
+  hooks: ProviderHooks,
+  emit: Emit<AgentUpdate>,
+): Promise<void> {
+  await scope.interruption.race(hooks.before());
   const counter = { next: 0 };
   if (request.isNamed) {
     const { messages, isComplete } = storedAnswer(scope.run, settings.historyPersistence === "per-run");
     counter.next = messages.filter((message) => message.role !== "tool").length;
     for (const { attribution: _, ...message } of messages) {
-      yield new AgentUpdate(message);
+      await emit(new AgentUpdate(message));
     }
     if (isComplete) {
       return;
     }
   }
-  yield* functionLoop(scope, counter);
+  await functionLoop(scope, counter, emit);
 }
 
 /** What an earlier attempt at the same run stored, and whether it came to its end. */
@@ -183,7 +207,7 @@ function scopeOf({ settings, request, options, run, hooks, interruption, lease }
     },
     persist: async () => {
       if (perCall) {
-        await hooks.persist(inside);
+        await hooks.persist();
       }
     },
     report: (event) =>
@@ -194,14 +218,6 @@ function scopeOf({ settings, request, options, run, hooks, interruption, lease }
       }),
     draft: () => [],
   };
-}
-
-async function fail(scope: RunScope, hooks: ProviderHooks, error: unknown, isInterrupted: boolean): Promise<void> {
-  scope.run.error = error;
-  if (isInterrupted) {
-    scope.run.partial = partialOf([...scope.run.produced, ...scope.draft().flatMap(unfinished)]);
-  }
-  await hooks.after(scope.inside);
 }
 
 /** What an answer that broke off leaves: text and reasoning, marked as incomplete; half a call is no call. */

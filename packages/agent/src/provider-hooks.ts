@@ -1,35 +1,49 @@
-import { AgentFrameworkError, type ContextProvider, isAgentFrameworkError, type Run, RunContext } from "@agentfw/core";
+import {
+  AgentFrameworkError,
+  type ContextProvider,
+  isAgentFrameworkError,
+  MessageHistoryProvider,
+  type Run,
+  RunContext,
+} from "@agentfw/core";
 import type { Inside } from "./nesting.ts";
 
 /** Calls the providers of one run, in their order and each protected from the others' failures. */
 export class ProviderHooks {
   readonly #run: Run;
   readonly #contexts: readonly { readonly provider: ContextProvider; readonly context: RunContext }[];
+  readonly #inside: Inside;
   readonly #begun = new Set<ContextProvider>();
 
-  constructor(run: Run, providers: readonly ContextProvider[]) {
+  constructor(run: Run, providers: readonly ContextProvider[], inside: Inside) {
     this.#run = run;
+    this.#inside = inside;
     this.#contexts = providers.map((provider) => ({ provider, context: new RunContext(run, provider) }));
   }
 
   /** In list order. A failure ends the run. */
-  async before(inside: Inside): Promise<void> {
+  async before(): Promise<void> {
     for (const { provider, context } of this.#contexts) {
       this.#begun.add(provider);
-      await inside(() => provider.beforeRun?.(context));
+      await this.#call(provider, () => provider.beforeRun?.(context));
     }
   }
 
   /** In per-service-call mode: the loading provider must have stored what was produced; others are reported. */
-  async persist(inside: Inside): Promise<void> {
-    await this.#each((provider, context) => inside(() => provider.persist?.(context)));
+  async persist(): Promise<void> {
+    await this.#each((provider, context) => this.#call(provider, () => provider.persist?.(context)));
   }
 
   /** In reverse order, the loading provider first. Rejects only for that one, with the response on the error. */
-  async after(inside: Inside): Promise<void> {
+  async after(): Promise<void> {
     await this.#each((provider, context) =>
-      this.#begun.has(provider) ? inside(() => provider.afterRun?.(context)) : undefined,
+      this.#begun.has(provider) ? this.#call(provider, () => provider.afterRun?.(context)) : undefined,
     );
+  }
+
+  /** A provider of somebody else's may start runs of its own; ours does not, and the bookkeeping is not free. */
+  #call(provider: ContextProvider, hook: () => Promise<void> | undefined): Promise<void> | undefined {
+    return provider instanceof MessageHistoryProvider ? hook() : this.#inside(hook);
   }
 
   async #each(hook: (provider: ContextProvider, context: RunContext) => Promise<void> | undefined): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type UsageDetails,
 } from "@agentfw/core";
 import { MessageFolder } from "./message-folder.ts";
+import { abandoned, type Emit, UpdateChannel } from "./update-channel.ts";
 
 /** What an {@link AgentUpdate} is made of. */
 export interface AgentUpdateInit {
@@ -53,6 +54,16 @@ export class AgentUpdate {
   }
 }
 
+/** What an {@link AgentResponse} is made of. */
+export interface AgentResponseInit {
+  readonly runId: string;
+  readonly messages: readonly Message[];
+  readonly usage?: UsageDetails | undefined;
+  readonly finishReason?: FinishReason | undefined;
+  readonly responseId?: string | undefined;
+  readonly model?: string | undefined;
+}
+
 /** What a run came to. */
 export class AgentResponse {
   readonly runId: string;
@@ -65,23 +76,13 @@ export class AgentResponse {
   readonly responseId: string | undefined;
   readonly model: string | undefined;
 
-  constructor(runId: string, updates: Iterable<AgentUpdate>) {
-    const folder = new MessageFolder();
-    let finishReason: FinishReason | undefined;
-    let responseId: string | undefined;
-    let model: string | undefined;
-    for (const update of updates) {
-      folder.add(update);
-      finishReason = update.finishReason ?? finishReason;
-      responseId = update.responseId ?? responseId;
-      model = update.model ?? model;
-    }
-    this.runId = runId;
-    this.messages = folder.messages();
-    this.usage = folder.usage;
-    this.finishReason = finishReason;
-    this.responseId = responseId;
-    this.model = model;
+  constructor(init: AgentResponseInit) {
+    this.runId = init.runId;
+    this.messages = init.messages;
+    this.usage = init.usage;
+    this.finishReason = init.finishReason;
+    this.responseId = init.responseId;
+    this.model = init.model;
   }
 
   /** The text of the last assistant message that has any. */
@@ -109,6 +110,35 @@ export class AgentResponse {
   }
 }
 
+/** Puts the pieces of a run together. */
+export class ResponseFolder {
+  readonly #messages = new MessageFolder();
+  #finishReason: FinishReason | undefined;
+  #responseId: string | undefined;
+  #model: string | undefined;
+
+  add(update: AgentUpdate): void {
+    this.#messages.add(update);
+    this.#finishReason = update.finishReason ?? this.#finishReason;
+    this.#responseId = update.responseId ?? this.#responseId;
+    this.#model = update.model ?? this.#model;
+  }
+
+  toResponse(runId: string): AgentResponse {
+    return new AgentResponse({
+      runId,
+      messages: this.#messages.messages(),
+      usage: this.#messages.usage,
+      finishReason: this.#finishReason,
+      responseId: this.#responseId,
+      model: this.#model,
+    });
+  }
+}
+
+/** Runs to the end, handing on each piece. */
+export type ExecuteRun = (emit: Emit<AgentUpdate>) => Promise<void>;
+
 /**
  * A run as it happens. Nothing starts before the first piece is asked for; it can be read once.
  *
@@ -116,33 +146,20 @@ export class AgentResponse {
  */
 export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
   readonly runId: string;
-  readonly #updates: AsyncGenerator<AgentUpdate, void>;
-  readonly #seen: AgentUpdate[] = [];
-  #state: "open" | "complete" | "failed" = "open";
-  #failure: unknown;
+  readonly #execute: ExecuteRun;
+  readonly #folder = new ResponseFolder();
+  #updates: UpdateChannel<AgentUpdate> | undefined;
+  #outcome: Promise<void> | undefined;
 
-  constructor(runId: string, updates: AsyncGenerator<AgentUpdate, void>) {
+  constructor(runId: string, execute: ExecuteRun) {
     this.runId = runId;
-    this.#updates = updates;
+    this.#execute = execute;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<AgentUpdate, void> {
-    try {
-      for await (const update of this.#updates) {
-        this.#seen.push(update);
-        yield update;
-      }
-      if (this.#state === "open") {
-        this.#state = "complete";
-      }
-    } catch (error) {
-      this.#fail(error);
-      throw error;
-    } finally {
-      if (this.#state === "open") {
-        this.#fail(new DOMException("The stream was given up before its end", "AbortError"));
-      }
-    }
+  /** The pieces that have not been read yet. */
+  [Symbol.asyncIterator](): AsyncGenerator<AgentUpdate, void> {
+    this.#updates ??= new UpdateChannel((emit) => this.#run(emit));
+    return this.#updates;
   }
 
   /**
@@ -151,17 +168,24 @@ export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
    * @throws what ended the run; the AbortError when the stream was given up.
    */
   async finalResponse(): Promise<AgentResponse> {
-    for await (const _ of this) {
-      // Reading is what makes the run go on; its pieces are collected on the way.
+    if (this.#updates === undefined) {
+      // Nobody wants the pieces, so there is nobody to wait for.
+      await (this.#outcome ?? this.#run(() => undefined));
+    } else {
+      for await (const _ of this.#updates) {
+        // Reading is what makes the run go on.
+      }
+      await (this.#outcome ?? Promise.reject(abandoned()));
     }
-    if (this.#state === "failed") {
-      throw this.#failure;
-    }
-    return new AgentResponse(this.runId, this.#seen);
+    return this.#folder.toResponse(this.runId);
   }
 
-  #fail(error: unknown): void {
-    this.#state = "failed";
-    this.#failure = error;
+  #run(emit: Emit<AgentUpdate>): Promise<void> {
+    const outcome = this.#execute((update) => {
+      this.#folder.add(update);
+      return emit(update);
+    });
+    this.#outcome = outcome;
+    return outcome;
   }
 }
