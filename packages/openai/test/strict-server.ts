@@ -147,7 +147,7 @@ async function deliver(outgoing: ServerResponse, text: string, delivery: Deliver
   outgoing.socket?.setNoDelay(true);
   outgoing.flushHeaders();
   for (let start = 0; start < end && !outgoing.destroyed; start += step) {
-    await pause(pauseMs);
+    await (pauseMs > 0 ? pause(pauseMs) : new Promise(setImmediate));
     await new Promise((resolve) => outgoing.write(bytes.subarray(start, Math.min(end, start + step)), resolve));
   }
   if (cutAfterBytes !== undefined) {
