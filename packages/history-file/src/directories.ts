@@ -1,0 +1,122 @@
+import { dirname, join } from "node:path";
+import { AgentFrameworkError } from "@agentfw/core";
+import { PROVIDER, refusedError } from "./errors.ts";
+import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, systemCode, unless } from "./file-calls.ts";
+import type { ConversationPath } from "./file-names.ts";
+
+/**
+ * The directories of a store. The root may be a link, because whoever configures it may choose where it leads; below
+ * it every component must be a plain directory.
+ */
+export class Directories {
+  readonly root: string;
+  readonly #fsync: boolean;
+  /** A root that was there and is gone is an outage, not an empty store. */
+  #seen = false;
+
+  constructor(root: string, fsync: boolean) {
+    this.root = root;
+    this.#fsync = fsync;
+  }
+
+  /**
+   * Tells "nothing is stored" from "nothing can be reached" after something was not found.
+   *
+   * @throws `unavailable` when the root was seen before and is gone; the system's error when it cannot be looked at.
+   */
+  async assertAbsenceIsReal(): Promise<void> {
+    const status = await unless(["ENOENT"], stat(this.root));
+    if (status === undefined) {
+      this.#assertNotGone();
+    } else if (status.isDirectory()) {
+      this.#seen = true;
+    } else {
+      throw Object.assign(new Error("the root is not a directory"), { code: "ENOTDIR" });
+    }
+  }
+
+  /** Refuses links and files in place of the directories of a conversation; missing ones are fine. */
+  async assertPlain(path: Pick<ConversationPath, "owner"> & Partial<ConversationPath>): Promise<void> {
+    const owner = join(this.root, path.owner);
+    const below = path.source === undefined ? [owner] : [owner, join(owner, path.source)];
+    await Promise.all(below.map((directory) => assertPlainDirectory(directory)));
+  }
+
+  /** Makes what is missing of the directories, 0700, one by one so that none is made behind a link. */
+  async ensure(...below: readonly string[]): Promise<void> {
+    if ((await unless(["ENOENT"], stat(this.root))) === undefined) {
+      this.#assertNotGone();
+      await this.#makeRoot(this.root);
+    }
+    this.#seen = true;
+    let directory = this.root;
+    for (const name of below) {
+      const parent = directory;
+      directory = join(parent, name);
+      if (await make(directory)) {
+        await this.sync(parent);
+      } else {
+        await assertPlainDirectory(directory);
+      }
+    }
+  }
+
+  /** With `fsync`: the names in the directory are safe afterwards. */
+  async sync(directory: string): Promise<void> {
+    if (this.#fsync) {
+      await syncDirectory(directory);
+    }
+  }
+
+  /** Removes the directories of a conversation that are empty. Nobody depends on it, so it never fails. */
+  async prune(path: ConversationPath): Promise<void> {
+    const owner = join(this.root, path.owner);
+    try {
+      await removeDirectory(join(owner, path.source));
+      await removeDirectory(owner);
+    } catch {
+      // Another conversation is still in there, or someone else was faster.
+    }
+  }
+
+  async #makeRoot(path: string): Promise<void> {
+    try {
+      await make(path);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
+        throw error;
+      }
+      await this.#makeRoot(dirname(path));
+      await make(path);
+    }
+    await this.sync(dirname(path));
+  }
+
+  #assertNotGone(): void {
+    if (this.#seen) {
+      throw new AgentFrameworkError("unavailable", "the directory of the store is gone", { provider: PROVIDER });
+    }
+  }
+}
+
+async function make(path: string): Promise<boolean> {
+  try {
+    await makeDirectory(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") {
+      throw error;
+    }
+    return false;
+  }
+}
+
+async function assertPlainDirectory(path: string): Promise<void> {
+  const status = await unless(["ENOENT"], lstat(path));
+  if (status?.isSymbolicLink()) {
+    throw refusedError(path);
+  }
+  if (status !== undefined && !status.isDirectory()) {
+    throw Object.assign(new Error(`not a directory: ${path}`), { code: "ENOTDIR" });
+  }
+}

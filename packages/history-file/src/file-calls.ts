@@ -1,0 +1,150 @@
+import fs, { type BigIntStats, type Dirent } from "node:fs";
+
+/**
+ * The file system calls of this package as promises, one system call each. The callback API is used because an append
+ * is four calls, and the overhead of `fs/promises` is a good part of such a call.
+ */
+
+/** Windows has neither flag; there a link or a pipe is noticed by the check of the opened file. */
+const SAFE_FLAGS: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+
+/** Reads only. */
+export const READ_ONLY: number = fs.constants.O_RDONLY;
+/** Reads anywhere, writes at the end. */
+export const READ_APPEND: number = fs.constants.O_RDWR | fs.constants.O_APPEND;
+/** As {@link READ_APPEND}, and makes the file if it is missing. */
+export const CREATE_APPEND: number = READ_APPEND | fs.constants.O_CREAT;
+/** Makes a file that must not exist. */
+export const CREATE_NEW: number =
+  fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_EXCL;
+
+type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
+
+function call<T>(start: (done: Callback<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error ? reject(error) : resolve(value)));
+  });
+}
+
+function run(start: (done: (error: NodeJS.ErrnoException | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    start((error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Opens without following a link in the last component and without waiting for a pipe. New files are 0600. */
+export function open(path: string, flags: number): Promise<number> {
+  return call((done) => fs.open(path, flags | SAFE_FLAGS, 0o600, done));
+}
+
+export function close(descriptor: number): Promise<void> {
+  return run((done) => fs.close(descriptor, done));
+}
+
+/** The bytes from `start` up to `end`; fewer when the file ends before. */
+export async function readRange(descriptor: number, start: number, end: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, end - start));
+  let filled = 0;
+  while (filled < buffer.length) {
+    const offset = filled;
+    const count = await call<number>((done) =>
+      fs.read(descriptor, buffer, offset, Math.min(buffer.length - offset, MAX_CALL_BYTES), start + offset, done),
+    );
+    if (count === 0) {
+      break;
+    }
+    filled += count;
+  }
+  return filled === buffer.length ? buffer : buffer.subarray(0, filled);
+}
+
+/** The kernel moves at most this much in one call. */
+export const MAX_CALL_BYTES = 0x7ffff000;
+
+/** One write at the end of the file; gives the count of bytes that the kernel took. Never continues a short write. */
+export function appendOnce(descriptor: number, bytes: Buffer): Promise<number> {
+  return call((done) => fs.write(descriptor, bytes, 0, bytes.length, null, done));
+}
+
+export function truncate(descriptor: number, size: number): Promise<void> {
+  return run((done) => fs.ftruncate(descriptor, size, done));
+}
+
+/** Content and size reach the disk. */
+export function syncData(descriptor: number): Promise<void> {
+  return run((done) => fs.fdatasync(descriptor, done));
+}
+
+/** Names in the directory reach the disk. Windows cannot open a directory, and keeps names safe by itself. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === "win32") {
+    return;
+  }
+  const descriptor = await open(path, fs.constants.O_RDONLY);
+  try {
+    await run((done) => fs.fsync(descriptor, done));
+  } finally {
+    await close(descriptor);
+  }
+}
+
+export function stat(path: string): Promise<BigIntStats> {
+  return call((done) => fs.stat(path, { bigint: true }, done));
+}
+
+export function lstat(path: string): Promise<BigIntStats> {
+  return call((done) => fs.lstat(path, { bigint: true }, done));
+}
+
+export function fstat(descriptor: number): Promise<BigIntStats> {
+  return call((done) => fs.fstat(descriptor, { bigint: true }, done));
+}
+
+/** Makes one directory, 0700. */
+export function makeDirectory(path: string): Promise<void> {
+  return run((done) => fs.mkdir(path, { mode: 0o700 }, done));
+}
+
+export function removeDirectory(path: string): Promise<void> {
+  return run((done) => fs.rmdir(path, done));
+}
+
+export function readDirectory(path: string): Promise<Dirent[]> {
+  return call((done) => fs.readdir(path, { withFileTypes: true }, done));
+}
+
+export function link(existing: string, path: string): Promise<void> {
+  return run((done) => fs.link(existing, path, done));
+}
+
+export function unlink(path: string): Promise<void> {
+  return run((done) => fs.unlink(path, done));
+}
+
+export function rename(from: string, to: string): Promise<void> {
+  return run((done) => fs.rename(from, to, done));
+}
+
+/** Renews the times of a file, and with them its change time. */
+export function touch(path: string): Promise<void> {
+  const now = new Date();
+  return run((done) => fs.utimes(path, now, now, done));
+}
+
+/** The code of a system error, or undefined. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** What `call` gives, or undefined where it fails with one of `codes`. */
+export async function unless<T>(codes: readonly string[], pending: Promise<T>): Promise<T | undefined> {
+  try {
+    return await pending;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== undefined && codes.includes(code)) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+import { join } from "node:path";
+import {
+  configurationError,
+  type HistoryKeyInfo,
+  type HistoryList,
+  type HistoryListFilter,
+  historyKeyText,
+} from "@agentfw/core";
+import { BackwardLines } from "./backward-lines.ts";
+import type { Directories } from "./directories.ts";
+import { corruptError } from "./errors.ts";
+import { close, fstat, open, READ_ONLY, readDirectory, unless } from "./file-calls.ts";
+import {
+  absolutePath,
+  type ConversationPath,
+  conversationPath,
+  isConversationFile,
+  isPartition,
+  ownerDirectory,
+  sourceDirectory,
+} from "./file-names.ts";
+import { readHeader } from "./header.ts";
+
+/** So many headers are read at once. */
+const PARALLEL = 8;
+const END_BYTES = 512;
+
+/** Which conversations to list, and from where on. */
+export interface Listing {
+  readonly filter: HistoryListFilter;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lists conversations in the order of their paths. Reads the names in the directories that the filter leaves, and of
+ * the files on the page the first and the last bytes, never the records.
+ *
+ * @throws `corrupt` or `unsupported` for a file that cannot be read: a list without it would look whole.
+ */
+export async function listConversations(directories: Directories, listing: Listing): Promise<HistoryList> {
+  const { limit, signal } = listing;
+  const found: HistoryKeyInfo[] = [];
+  let chunk: ConversationPath[] = [];
+  const describeChunk = async () => {
+    signal.throwIfAborted();
+    const infos = await Promise.all(chunk.map((path) => describe(directories.root, path)));
+    found.push(...infos.filter((info) => info !== undefined));
+    chunk = [];
+  };
+  for await (const path of pathsOf(directories, listing)) {
+    chunk.push(path);
+    if (chunk.length >= Math.min(PARALLEL, limit + 1 - found.length)) {
+      await describeChunk();
+      if (found.length > limit) {
+        break;
+      }
+    }
+  }
+  await describeChunk();
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return found.length > limit && last !== undefined ? { items, cursor: formatCursor(last) } : { items };
+}
+
+async function* pathsOf(directories: Directories, { filter, cursor }: Listing): AsyncGenerator<ConversationPath> {
+  const after = parseCursor(cursor);
+  const { root } = directories;
+  const owners = "owner" in filter ? [ownerDirectory(filter.owner)] : await directoriesIn(root);
+  for (const owner of owners.filter((name) => name >= after.owner)) {
+    await directories.assertPlain({ owner });
+    const isSameOwner = owner === after.owner;
+    const sources =
+      filter.source === undefined ? await directoriesIn(join(root, owner)) : [sourceDirectory(filter.source)];
+    for (const source of sources.filter((name) => !isSameOwner || name >= after.source)) {
+      await directories.assertPlain({ owner, source });
+      const isSameSource = isSameOwner && source === after.source;
+      for (const file of await filesIn(join(root, owner, source))) {
+        if (!isSameSource || file > after.file) {
+          yield { owner, source, file };
+        }
+      }
+    }
+  }
+}
+
+async function directoriesIn(path: string): Promise<string[]> {
+  const entries = (await unless(["ENOENT"], readDirectory(path))) ?? [];
+  return entries
+    .filter((entry) => entry.isDirectory() && isPartition(entry.name))
+    .map(({ name }) => name)
+    .sort();
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  const entries = (await unless(["ENOENT"], readDirectory(path))) ?? [];
+  return entries
+    .filter((entry) => entry.isFile() && isConversationFile(entry.name))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Undefined for a file that was removed meanwhile, or in which no turn was ever completed. */
+async function describe(root: string, path: ConversationPath): Promise<HistoryKeyInfo | undefined> {
+  const file = absolutePath(root, path);
+  const descriptor = await unless(["ENOENT"], open(file, READ_ONLY));
+  if (descriptor === undefined) {
+    return undefined;
+  }
+  try {
+    const status = await fstat(descriptor);
+    const size = Number(status.size);
+    const found = await readHeader(descriptor, size, file);
+    if (found === undefined) {
+      return undefined;
+    }
+    const { header, end } = found;
+    if (absolutePath(root, conversationPath(header.key)) !== file) {
+      throw corruptError("a file holds another conversation than its name says", "byte 0", file);
+    }
+    const lines = await BackwardLines.fromLast(descriptor, end, size, END_BYTES);
+    return lines.position === end
+      ? undefined
+      : { key: header.key, updatedAt: new Date(Number(status.mtimeMs)).toISOString() };
+  } finally {
+    await close(descriptor);
+  }
+}
+
+/** A cursor is a key, so it says nothing about where files are and leads nowhere when it is made up. */
+function formatCursor({ key }: HistoryKeyInfo): string {
+  return historyKeyText(key);
+}
+
+function parseCursor(cursor: string | undefined): ConversationPath {
+  if (cursor === undefined) {
+    return { owner: "", source: "", file: "" };
+  }
+  const [owner, source, session, ...rest] = parseArray(cursor);
+  const isKey = (owner === null || typeof owner === "string") && typeof source === "string" && source !== "";
+  if (!isKey || typeof session !== "string" || session === "" || rest.length > 0) {
+    throw configurationError("cursor", "must be one that list gave");
+  }
+  return conversationPath({ owner, source, session });
+}
+
+function parseArray(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

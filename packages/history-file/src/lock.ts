@@ -1,0 +1,213 @@
+import { randomInt } from "node:crypto";
+import { constants } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { AgentFrameworkError, type DiagnosticHandler, report } from "@agentfw/core";
+import type { Directories } from "./directories.ts";
+import { PROVIDER } from "./errors.ts";
+import { link, lstat, systemCode, touch, unless, unlink } from "./file-calls.ts";
+import { type Writer, WriterFile } from "./writer-file.ts";
+import { livenessOf, randomPart } from "./writer-identity.ts";
+
+/** A lock whose holder can be proven neither alive nor dead is broken when nothing of it changes for so long. */
+export const UNKNOWN_HOLDER_MS = 10_000;
+/** A holder that was asleep for so long checks in before it goes on: it may have been taken for dead. */
+const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
+const LONGEST_PAUSE_MS = 16;
+
+/** The right to write one conversation. */
+export interface HeldLock {
+  /** Where `replace` builds the new file. Whoever breaks this lock removes it. */
+  readonly temporaryFile: string;
+  /**
+   * Call right before each change.
+   *
+   * @throws `unavailable` when the lock was held for so long without renewal that another may have broken it.
+   */
+  assertFresh(): void;
+  /** Keeps the lock during a long `replace`. */
+  renew(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/**
+ * Locks between processes. A lock is a hard link to the holder's own file in `_writers`: one system call makes it, fails
+ * if it is there, and gives it its content, so there is never a lock without a holder's name in it.
+ *
+ * A dead holder's lock is removed by whoever makes the mark `<lock>.<random part of the holder>` in the same way. The
+ * name belongs to that holder alone, so a breaker that comes late finds another lock than the one it has marked and
+ * leaves it.
+ */
+export class WriterLocks {
+  readonly #writer: WriterFile;
+  readonly #onDiagnostic: DiagnosticHandler | undefined;
+  /** Locks whose holders are unknown: what was seen, and since when by a clock that is never set. */
+  readonly #watched = new Map<string, { readonly seen: string; readonly since: number }>();
+
+  constructor(directories: Directories, onDiagnostic: DiagnosticHandler | undefined) {
+    this.#writer = new WriterFile(directories);
+    this.#onDiagnostic = onDiagnostic;
+  }
+
+  /**
+   * Waits until no one else writes the file. Polls, because a file system wakes nobody; the pauses grow and vary, so
+   * that many waiters do not meet again and again.
+   *
+   * @param makeDirectory Called when the file's directory is missing.
+   */
+  async acquire(file: string, makeDirectory: () => Promise<void>, signal: AbortSignal): Promise<HeldLock> {
+    const lock = `${file}.lock`;
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted();
+      if (await this.#take(lock, makeDirectory)) {
+        this.#watched.delete(lock);
+        return new Held(file, lock, await this.#writer.get());
+      }
+      await this.#breakIfDead(file, lock);
+      const longest = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);
+      await pause(randomInt(1, longest + 1), undefined, { signal });
+    }
+  }
+
+  /** Removes this writer's own file. The next lock makes another. */
+  async close(): Promise<void> {
+    await this.#writer.remove();
+  }
+
+  async #take(lock: string, makeDirectory: () => Promise<void>): Promise<boolean> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await link((await this.#writer.get()).path, lock);
+        return true;
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === "EEXIST") {
+          return false;
+        }
+        if (code !== "ENOENT" || attempt === 5) {
+          throw code === "ENOENT" ? error : withoutHardLinks(error, code);
+        }
+        // The directory is missing or was just pruned, or someone removed this writer's file.
+        await this.#writer.restore();
+        await makeDirectory();
+      }
+    }
+  }
+
+  async #breakIfDead(file: string, lock: string): Promise<void> {
+    const holder = await holderOf(lock);
+    if (holder !== undefined && (await this.#isGivenUp(lock, holder))) {
+      await this.#break(file, lock, holder);
+    }
+  }
+
+  async #isGivenUp(lock: string, holder: Holder): Promise<boolean> {
+    const liveness = await livenessOf(holder.identity);
+    if (liveness !== "unknown") {
+      this.#watched.delete(lock);
+      return liveness === "dead";
+    }
+    const seen = `${holder.identity} ${holder.changed}`;
+    const watched = this.#watched.get(lock);
+    if (watched?.seen !== seen) {
+      this.#watched.set(lock, { seen, since: performance.now() });
+      return false;
+    }
+    return performance.now() - watched.since > UNKNOWN_HOLDER_MS;
+  }
+
+  async #break(file: string, lock: string, holder: Holder): Promise<void> {
+    const random = randomPart(holder.identity) ?? "unnamed";
+    const mark = `${lock}.${random}`;
+    if (!(await this.#take(mark, async () => undefined))) {
+      // Another one is at it; should it be dead as well, its mark is removed like a lock.
+      await this.#breakIfDead(file, mark);
+      return;
+    }
+    try {
+      const now = await holderOf(lock);
+      if (now?.identity === holder.identity && now.changed === holder.changed) {
+        await unless(["ENOENT"], unlink(temporaryFileOf(file, random)));
+        await unless(["ENOENT"], unlink(lock));
+        this.#watched.delete(lock);
+        report(this.#onDiagnostic, {
+          type: "lock_broken",
+          provider: PROVIDER,
+          message: "a writer ended without releasing its lock; the lock was removed",
+        });
+      }
+    } finally {
+      await unless(["ENOENT"], unlink(mark));
+    }
+  }
+}
+
+class Held implements HeldLock {
+  readonly temporaryFile: string;
+  readonly #lock: string;
+  readonly #identity: string;
+  #since: number = performance.now();
+
+  constructor(file: string, lock: string, writer: Writer) {
+    this.temporaryFile = temporaryFileOf(file, writer.random);
+    this.#lock = lock;
+    this.#identity = writer.identity;
+  }
+
+  assertFresh(): void {
+    if (!this.#isFresh()) {
+      throw new AgentFrameworkError("unavailable", "the lock was held too long to be sure of it", {
+        provider: PROVIDER,
+      });
+    }
+  }
+
+  async renew(): Promise<void> {
+    this.assertFresh();
+    const now = performance.now();
+    if (now - this.#since > FRESH_MS / 10) {
+      await touch(this.#lock);
+      this.#since = now;
+    }
+  }
+
+  async release(): Promise<void> {
+    if (this.#isFresh() || (await holderOf(this.#lock))?.identity === this.#identity) {
+      await unless(["ENOENT"], unlink(this.#lock));
+    }
+  }
+
+  #isFresh(): boolean {
+    return performance.now() - this.#since <= FRESH_MS;
+  }
+}
+
+interface Holder {
+  readonly identity: string;
+  /** The change time of the holder's file: it moves with every lock that the holder takes or gives up. */
+  readonly changed: bigint;
+}
+
+async function holderOf(lock: string): Promise<Holder | undefined> {
+  const status = await unless(["ENOENT"], lstat(lock));
+  if (status === undefined) {
+    return undefined;
+  }
+  const flag = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const identity = await unless(["ENOENT"], readFile(lock, { encoding: "latin1", flag }));
+  return identity === undefined ? undefined : { identity, changed: status.ctimeNs };
+}
+
+function temporaryFileOf(file: string, random: string): string {
+  return `${file}.${random}.tmp`;
+}
+
+function withoutHardLinks(error: unknown, code: string | undefined): unknown {
+  if (code === "EPERM" || code === "ENOTSUP" || code === "ENOSYS" || code === "EOPNOTSUPP") {
+    return new AgentFrameworkError("unsupported", "the file system of the directory has no hard links", {
+      provider: PROVIDER,
+      cause: error,
+    });
+  }
+  return error;
+}

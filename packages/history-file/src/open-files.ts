@@ -1,0 +1,244 @@
+import type { BigIntStats } from "node:fs";
+import { join } from "node:path";
+import { type HistoryKey, historyKeyText } from "@agentfw/core";
+import type { Directories } from "./directories.ts";
+import { corruptError, refusedError } from "./errors.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, systemCode, unless } from "./file-calls.ts";
+import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
+import { readHeader } from "./header.ts";
+import type { ConversationHeader } from "./line-format.ts";
+import type { Tail } from "./tail.ts";
+
+/** So many conversations keep their file open; the one that was not used for longest gives way. */
+const MAX_OPEN_FILES = 64;
+
+/** A conversation's key and where it is. */
+export interface Place {
+  readonly key: HistoryKey;
+  readonly path: ConversationPath;
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** A file that is open, with what is known of it. */
+export interface OpenFile {
+  readonly descriptor: number;
+  readonly header: ConversationHeader;
+  /** Behind the header. */
+  readonly headerEnd: number;
+  /** Behind the line that remembers replaced ids: where the first turn starts. */
+  readonly bodyStart: number;
+  readonly writable: boolean;
+  /** What the last write of this process knew of the end; only touched under the lock. */
+  tail: Tail | undefined;
+}
+
+/** A file and its size when it was looked up. */
+export interface FoundFile {
+  readonly file: OpenFile;
+  readonly size: number;
+}
+
+interface Entry extends OpenFile {
+  readonly device: bigint;
+  readonly inode: bigint;
+  users: number;
+  isCached: boolean;
+}
+
+/**
+ * Keeps descriptors of recently used files. A descriptor is used only while the path still leads to the same file: as
+ * long as it is open its inode number cannot be given to another file, so one `stat` proves that.
+ */
+export class OpenFiles {
+  readonly #directories: Directories;
+  /** In order of use, the newest last. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(directories: Directories) {
+    this.#directories = directories;
+  }
+
+  /** Where the conversation of `key` is. */
+  place(key: HistoryKey): Place {
+    const { owner, source, session } = key;
+    const path = conversationPath(key);
+    return { key: { owner, source, session }, path, file: absolutePath(this.#directories.root, path) };
+  }
+
+  /** True when the file was opened, and with it the directories around it were checked. */
+  knows(place: Place): boolean {
+    return this.#entries.has(place.file);
+  }
+
+  /**
+   * Lends the conversation's file to `work`; undefined when there is none.
+   *
+   * @throws `corrupt` for a file whose header cannot be read or is another conversation's, `unsupported` for one of a
+   * later version.
+   */
+  async use<T>(place: Place, work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
+    const status = await unless(["ENOENT"], stat(place.file));
+    if (status === undefined) {
+      this.forget(place);
+      await this.#assertAbsent(place);
+      return undefined;
+    }
+    const cached = this.#entries.get(place.file);
+    if (cached !== undefined && cached.inode === status.ino && cached.device === status.dev) {
+      cached.users += 1;
+      return this.#lend(place, cached, Number(status.size), work);
+    }
+    this.forget(place);
+    const opened = await this.#open(place);
+    return opened && this.#lend(place, opened.entry, opened.size, work);
+  }
+
+  /** True when no file is there, and really none: a link or a store that is out of reach rejects. */
+  async isAbsent(place: Place): Promise<boolean> {
+    const isThere = (await unless(["ENOENT"], lstat(place.file))) !== undefined;
+    if (!isThere) {
+      await this.#assertAbsent(place);
+    }
+    return !isThere;
+  }
+
+  /** Gives up the descriptor; the file may be gone or replaced. */
+  forget(place: Place): void {
+    const entry = this.#entries.get(place.file);
+    if (entry !== undefined) {
+      this.#entries.delete(place.file);
+      entry.isCached = false;
+      this.#closeUnused(entry);
+    }
+  }
+
+  /** Closes every descriptor as soon as nobody uses it. */
+  closeAll(): void {
+    for (const entry of this.#entries.values()) {
+      entry.isCached = false;
+      this.#closeUnused(entry);
+    }
+    this.#entries.clear();
+  }
+
+  /** The entry counts this use already. */
+  async #lend<T>(place: Place, entry: Entry, size: number, work: (found: FoundFile) => Promise<T>): Promise<T> {
+    // Moves the entry to the end of the order of use.
+    if (this.#entries.delete(place.file)) {
+      this.#entries.set(place.file, entry);
+    }
+    try {
+      return await work({ file: entry, size });
+    } finally {
+      entry.users -= 1;
+      this.#closeUnused(entry);
+    }
+  }
+
+  async #open(place: Place): Promise<{ entry: Entry; size: number } | undefined> {
+    await this.#directories.assertPlain(place.path);
+    const opened = await openForUse(place.file);
+    if (opened === undefined) {
+      await this.#assertAbsent(place);
+      return undefined;
+    }
+    try {
+      const status = await fstat(opened.descriptor);
+      const entry = await describe(place, opened, status);
+      if (entry !== undefined) {
+        this.#remember(place, entry);
+        return { entry, size: Number(status.size) };
+      }
+    } catch (error) {
+      await close(opened.descriptor);
+      throw error;
+    }
+    await close(opened.descriptor);
+    return undefined;
+  }
+
+  async #assertAbsent(place: Place): Promise<void> {
+    await this.#directories.assertAbsenceIsReal();
+    await this.#directories.assertPlain(place.path);
+    const status = await unless(["ENOENT"], lstat(place.file));
+    if (status?.isSymbolicLink()) {
+      throw refusedError(place.file);
+    }
+  }
+
+  #remember(place: Place, entry: Entry): void {
+    this.forget(place);
+    this.#entries.set(place.file, entry);
+    for (const [file, oldest] of this.#entries) {
+      if (this.#entries.size <= MAX_OPEN_FILES) {
+        break;
+      }
+      this.#entries.delete(file);
+      oldest.isCached = false;
+      this.#closeUnused(oldest);
+    }
+  }
+
+  #closeUnused(entry: Entry): void {
+    if (!entry.isCached && entry.users === 0) {
+      // Writes were synced by whoever made them, so closing has nothing to report.
+      close(entry.descriptor).catch(() => undefined);
+    }
+  }
+}
+
+async function openForUse(file: string): Promise<{ descriptor: number; writable: boolean } | undefined> {
+  try {
+    return { descriptor: await open(file, READ_APPEND), writable: true };
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") {
+      return undefined;
+    }
+    if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+      // A reader without the right to write can still read; an append asks for the right again.
+      return { descriptor: await open(file, READ_ONLY), writable: false };
+    }
+    throw error;
+  }
+}
+
+async function describe(
+  place: Place,
+  opened: { descriptor: number; writable: boolean },
+  status: BigIntStats,
+): Promise<Entry | undefined> {
+  if (!status.isFile()) {
+    throw status.isDirectory() ? Object.assign(new Error(place.file), { code: "EISDIR" }) : refusedError(place.file);
+  }
+  const found = await readHeader(opened.descriptor, Number(status.size), place.file);
+  if (found === undefined) {
+    return undefined;
+  }
+  const { header, end } = found;
+  if (historyKeyText(header.key) !== historyKeyText(place.key)) {
+    throw corruptError("the file holds another conversation than its name says", "byte 0", place.file);
+  }
+  const bodyStart = end + header.replacedBytes;
+  if (bodyStart > status.size) {
+    throw corruptError("the file ends within its first lines", `byte ${status.size}`, place.file);
+  }
+  return {
+    ...opened,
+    header,
+    headerEnd: end,
+    bodyStart,
+    tail: undefined,
+    device: status.dev,
+    inode: status.ino,
+    // Whoever opens it uses it; otherwise another opener could close it before the first use.
+    users: 1,
+    isCached: true,
+  };
+}
+
+/** The directory that holds the conversation's file. */
+export function directoryOf(root: string, path: ConversationPath): string {
+  return join(root, path.owner, path.source);
+}

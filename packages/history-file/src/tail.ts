@@ -1,0 +1,90 @@
+import { BackwardLines } from "./backward-lines.ts";
+import { readLineAt } from "./header.ts";
+import { decodeLineHead } from "./line-format.ts";
+import type { FoundFile, OpenFile } from "./open-files.ts";
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** What a writer knows of the end of a file. */
+export interface Tail {
+  /** Behind the last committed line. */
+  end: number;
+  /** Tells this end from another at the same place. */
+  fingerprint: string;
+  /** The newest ids, the oldest of them first. */
+  readonly ids: Set<string>;
+  /** Ids that `replace` removed. */
+  readonly replaced: ReadonlySet<string>;
+  /** True when everything up to `end` is known to be on the disk. */
+  isSynced: boolean;
+}
+
+/**
+ * Brings the tail of a file up to date and keeps it with the file. Reads only what was added since the last look, or,
+ * the first time, as many lines from the end as hold `window` ids. Call it under the lock: without it, a line may be
+ * seen that its writer takes back after a failed sync.
+ */
+export async function loadTail({ file, size }: FoundFile, window: number): Promise<Tail> {
+  const known = file.tail;
+  if (known !== undefined && known.end === size) {
+    return known;
+  }
+  const isUsable = known !== undefined && known.end < size;
+  const floor = isUsable ? known.end : file.bodyStart;
+  const lines = await BackwardLines.fromLast(file.descriptor, floor, size, BLOCK_BYTES);
+  const end = lines.position;
+  if (isUsable && end === floor) {
+    return known;
+  }
+  const fingerprint = await lines.fingerprint();
+  const added = await newestIds(lines, window);
+  const tail: Tail = isUsable
+    ? known
+    : { end, fingerprint, ids: new Set(), replaced: await readReplaced(file), isSynced: false };
+  Object.assign(tail, { end, fingerprint, isSynced: false });
+  remember(tail, added, window);
+  file.tail = tail;
+  return tail;
+}
+
+/** Adds ids as the newest, and lets go of the oldest above `window`. */
+export function remember(tail: Tail, ids: readonly string[], window: number): void {
+  for (const id of ids) {
+    tail.ids.delete(id);
+    tail.ids.add(id);
+  }
+  for (const oldest of tail.ids) {
+    if (tail.ids.size <= window) {
+      break;
+    }
+    tail.ids.delete(oldest);
+  }
+}
+
+/** True when the id is stored or was replaced, as far back as is remembered. */
+export function isKnown(tail: Tail | undefined, id: string): boolean {
+  return tail !== undefined && (tail.ids.has(id) || tail.replaced.has(id));
+}
+
+/** The ids of the line behind the header. Damaged, it only costs the memory of replaced ids. */
+export async function readReplaced(file: OpenFile): Promise<ReadonlySet<string>> {
+  if (file.header.replacedBytes === 0) {
+    return new Set();
+  }
+  const line = await readLineAt(file.descriptor, file.headerEnd, file.bodyStart);
+  return new Set(line && decodeLineHead(line)?.replaced);
+}
+
+async function newestIds(lines: BackwardLines, window: number): Promise<string[]> {
+  const newestFirst: (readonly string[])[] = [];
+  let count = 0;
+  while (count < window) {
+    const line = await lines.previousIds();
+    if (line === undefined) {
+      break;
+    }
+    newestFirst.push(line.ids ?? []);
+    count += line.ids?.length ?? 0;
+  }
+  return newestFirst.reverse().flat();
+}
