@@ -9,6 +9,7 @@ import {
   type Message,
   type MessageGroup,
   openCalls,
+  standsAlone,
 } from "@agentfw/core";
 
 /** What was left out or added so that a model accepts the messages. */
@@ -23,6 +24,9 @@ export interface ModelViewRepair {
  * a group that waits for approval but its text, no reasoning that led to nothing, no result without a call.
  */
 export function modelView(messages: readonly Message[], onRepair: (repair: ModelViewRepair) => void): Message[] {
+  if (messages.every(standsAlone)) {
+    return [...messages];
+  }
   const { groups, orphans } = groupMessages(messages);
   reportOrphans(orphans, onRepair);
   const last = groups.at(-1);

@@ -9,11 +9,7 @@ export function heldPlaces(): readonly PlaceLease[] {
   return held.getStore() ?? [];
 }
 
-/** Runs code that belongs to a run: what it starts knows which places are taken by its own kind. */
-export type Inside = <T>(code: () => T) => T;
-
-/** @param lease The place of this run, beside those of the runs around it. */
-export function insideOf(lease: PlaceLease | undefined): Inside {
-  const places = lease === undefined ? heldPlaces() : [...heldPlaces(), lease];
-  return (code) => held.run(places, code);
+/** Runs code that belongs to a run: runs that it starts know which places are taken by their own kind. */
+export function insideOf<T>(lease: PlaceLease, code: () => T): T {
+  return held.run([...heldPlaces(), lease], code);
 }

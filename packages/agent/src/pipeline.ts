@@ -6,6 +6,7 @@ import {
   interruptedResult,
   isPendingApproval,
   type Message,
+  MessageHistoryProvider,
   type MessagesInput,
   openCalls,
   type PlaceLease,
@@ -50,14 +51,26 @@ export async function pipeline(
   const providers = providersOf(settings, request);
   const lease = request.ephemeral ? undefined : await enter(settings, request, providers, signal);
   const interruption = new Interruption(signal);
-  const hooks = new ProviderHooks(run, providers, insideOf(lease));
-  const scope = scopeOf({ settings, request, options, run, hooks, interruption, lease });
+  const hooks = new ProviderHooks(run, providers);
+  const scope = scopeOf({ settings, request, options, run, hooks, interruption });
+  const start = () => attempt(settings, request, scope, hooks, paced(emit, lease));
   try {
-    await attempt(settings, request, scope, hooks, paced(emit, lease));
+    await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
     interruption.dispose();
     lease?.release();
   }
+}
+
+/** Whether code of somebody else's is part of the run and may start runs of its own. Keeping track is not free. */
+function mayNest(settings: AgentSettings, options: AgentRunOptions, providers: readonly ContextProvider[]): boolean {
+  return (
+    settings.tools.length > 0 ||
+    settings.middleware.length > 0 ||
+    options.tools !== undefined ||
+    options.middleware !== undefined ||
+    providers.some((provider) => !(provider instanceof MessageHistoryProvider))
+  );
 }
 
 /** While a reader thinks, its run may have to give way to others on the conversation. */
@@ -176,11 +189,9 @@ interface ScopeParts {
   readonly run: Run;
   readonly hooks: ProviderHooks;
   readonly interruption: Interruption;
-  readonly lease: PlaceLease | undefined;
 }
 
-function scopeOf({ settings, request, options, run, hooks, interruption, lease }: ScopeParts): RunScope {
-  const inside = insideOf(lease);
+function scopeOf({ settings, request, options, run, hooks, interruption }: ScopeParts): RunScope {
   const own = [settings.middleware, options.middleware ?? []];
   const perCall = settings.historyPersistence === "per-service-call" && !request.ephemeral;
   let tools: ReturnType<typeof collectTools> = new Map();
@@ -190,7 +201,6 @@ function scopeOf({ settings, request, options, run, hooks, interruption, lease }
     chatOptions: request.chatOptions,
     settings: settings.loop,
     interruption,
-    inside,
     serviceStores: request.serviceStores,
     get chatMiddleware() {
       return ofKind("chat", ...own, run.middleware);

@@ -1,23 +1,13 @@
-import {
-  AgentFrameworkError,
-  type ContextProvider,
-  isAgentFrameworkError,
-  MessageHistoryProvider,
-  type Run,
-  RunContext,
-} from "@agentfw/core";
-import type { Inside } from "./nesting.ts";
+import { AgentFrameworkError, type ContextProvider, isAgentFrameworkError, type Run, RunContext } from "@agentfw/core";
 
 /** Calls the providers of one run, in their order and each protected from the others' failures. */
 export class ProviderHooks {
   readonly #run: Run;
   readonly #contexts: readonly { readonly provider: ContextProvider; readonly context: RunContext }[];
-  readonly #inside: Inside;
   readonly #begun = new Set<ContextProvider>();
 
-  constructor(run: Run, providers: readonly ContextProvider[], inside: Inside) {
+  constructor(run: Run, providers: readonly ContextProvider[]) {
     this.#run = run;
-    this.#inside = inside;
     this.#contexts = providers.map((provider) => ({ provider, context: new RunContext(run, provider) }));
   }
 
@@ -25,25 +15,18 @@ export class ProviderHooks {
   async before(): Promise<void> {
     for (const { provider, context } of this.#contexts) {
       this.#begun.add(provider);
-      await this.#call(provider, () => provider.beforeRun?.(context));
+      await provider.beforeRun?.(context);
     }
   }
 
   /** In per-service-call mode: the loading provider must have stored what was produced; others are reported. */
   async persist(): Promise<void> {
-    await this.#each((provider, context) => this.#call(provider, () => provider.persist?.(context)));
+    await this.#each((provider, context) => provider.persist?.(context));
   }
 
   /** In reverse order, the loading provider first. Rejects only for that one, with the response on the error. */
   async after(): Promise<void> {
-    await this.#each((provider, context) =>
-      this.#begun.has(provider) ? this.#call(provider, () => provider.afterRun?.(context)) : undefined,
-    );
-  }
-
-  /** A provider of somebody else's may start runs of its own; ours does not, and the bookkeeping is not free. */
-  #call(provider: ContextProvider, hook: () => Promise<void> | undefined): Promise<void> | undefined {
-    return provider instanceof MessageHistoryProvider ? hook() : this.#inside(hook);
+    await this.#each((provider, context) => (this.#begun.has(provider) ? provider.afterRun?.(context) : undefined));
   }
 
   async #each(hook: (provider: ContextProvider, context: RunContext) => Promise<void> | undefined): Promise<void> {

@@ -9,7 +9,6 @@ import type {
   Tool,
 } from "@agentfw/core";
 import type { Interruption } from "./abortable.ts";
-import type { Inside } from "./nesting.ts";
 
 /** Limits and habits of the function loop. */
 export interface LoopSettings {
@@ -25,7 +24,6 @@ export interface RunScope {
   readonly chatOptions: ChatOptions;
   readonly settings: LoopSettings;
   readonly interruption: Interruption;
-  readonly inside: Inside;
   readonly chatMiddleware: readonly ChatMiddleware[];
   readonly functionMiddleware: readonly FunctionMiddleware[];
   /** The tools of the model call at hand. */

@@ -54,7 +54,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
  * whole as `unknown`: it may come from a newer version, and is written back as it was.
  */
 export function contentFromJson(value: Json): Content {
-  if (isPlainObject(value) && typeof value["type"] === "string") {
+  if (isPlainObject(value)) {
     const content = value["type"] === "data" ? withBytes(value) : value;
     if (content !== undefined && isContent(content)) {
       return content;

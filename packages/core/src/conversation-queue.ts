@@ -16,8 +16,8 @@ export interface EnterOptions {
 /** A run's right to be the only one on its conversation in this process. */
 export interface PlaceLease {
   readonly place: ConversationPlace;
-  /** True once the place was passed on because nobody read the stream. */
-  readonly revoked: boolean;
+  /** False once the place was released, or passed on because nobody read the stream. */
+  readonly isHeld: boolean;
   /** Says that the run stands still until its reader asks for more. */
   pause(): void;
   /** The reader asked for more. @throws `conflict` when the place was passed on meanwhile. */
@@ -51,8 +51,12 @@ class Lease implements PlaceLease {
     }
   }
 
+  get isHeld(): boolean {
+    return this.queue.holder === this;
+  }
+
   release(): void {
-    if (this.queue.holder === this) {
+    if (this.isHeld) {
       this.queue.next();
     }
   }
@@ -105,8 +109,7 @@ const queues = new WeakMap<object, Map<string, Queue>>();
  */
 export function enterConversation(place: ConversationPlace, options: EnterOptions): PlaceLease | Promise<PlaceLease> {
   options.signal?.throwIfAborted();
-  const nested = options.held?.some((lease) => lease.place.scope === place.scope && lease.place.key === place.key);
-  if (nested) {
+  if (options.held?.some((lease) => lease.isHeld && isSamePlace(lease.place, place))) {
     throw new AgentFrameworkError("conflict", "a run cannot wait for the run that it is part of");
   }
   const queue = queueOf(place);
@@ -119,6 +122,10 @@ export function enterConversation(place: ConversationPlace, options: EnterOption
     throw new AgentFrameworkError("conflict", "another run is on this conversation");
   }
   return wait(queue, lease, options);
+}
+
+function isSamePlace(left: ConversationPlace, right: ConversationPlace): boolean {
+  return left.scope === right.scope && left.key === right.key;
 }
 
 function queueOf(place: ConversationPlace): Queue {

@@ -112,8 +112,8 @@ export class Conversation implements MessageLog {
   ): Promise<string> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
     const records = await Promise.all(parsed.map((message) => this.#encode(message)));
-    const { version } = await this.#call("append", "write", options.signal, (signal) =>
-      this.#store.append(this.key, records, { ifVersion: options.ifVersion, signal }),
+    const { version } = await this.#call("append", "write", options.signal, () =>
+      this.#store.append(this.key, records, options),
     );
     return version;
   }
@@ -135,8 +135,8 @@ export class Conversation implements MessageLog {
     const fromId = await this.#idAfter(messageId, newest, options.signal);
     if (fromId !== undefined && throughId !== undefined) {
       const ifVersion = this.#store.capabilities.conditionalAppend ? newest.version : undefined;
-      await this.#call("replace", "write", options.signal, (signal) =>
-        replace.call(this.#store, this.key, { fromId, throughId }, [], { ifVersion, signal }),
+      await this.#call("replace", "write", options.signal, () =>
+        replace.call(this.#store, this.key, { fromId, throughId }, [], { ifVersion, signal: options.signal }),
       );
     }
   }
@@ -159,7 +159,7 @@ export class Conversation implements MessageLog {
 
   /** Removes the conversation. */
   async clear(options: CallOptions = {}): Promise<void> {
-    await this.#call("clear", "write", options.signal, (signal) => this.#store.clear(this.key, { signal }));
+    await this.#call("clear", "write", options.signal, () => this.#store.clear(this.key, options));
   }
 
   /** The stored messages of a page, as the store cuts it. */
@@ -173,8 +173,8 @@ export class Conversation implements MessageLog {
 
   async #page(options: Omit<MessageLogReadOptions, "signal">, signal: AbortSignal | undefined): Promise<HistoryPage> {
     const { onCorrupt } = this.#settings;
-    const page = await this.#call("read", "read", signal, (inner) =>
-      this.#store.read(this.key, { ...options, onCorrupt, signal: inner }),
+    const page = await this.#call("read", "read", signal, () =>
+      this.#store.read(this.key, { ...options, onCorrupt, signal }),
     );
     for (const position of page.corrupt ?? []) {
       this.#reportSkipped(position);
@@ -231,7 +231,7 @@ export class Conversation implements MessageLog {
     name: string,
     kind: "read" | "write",
     signal: AbortSignal | undefined,
-    operation: (signal: AbortSignal) => Promise<T>,
+    operation: () => Promise<T>,
   ): Promise<T> {
     const { timeoutMs } = this.#settings;
     return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);

@@ -18,54 +18,45 @@ export function abortReason(signal: AbortSignal): unknown {
 }
 
 /**
- * Runs `operation` and settles within the deadline whatever it does. It gets a signal that fires on abort and at the
- * deadline; its late outcome is ignored.
+ * Runs `operation` and settles within the deadline whatever it does; its late outcome is ignored.
  *
  * @throws the abort reason when `signal` was aborted before the start (the operation is then not called);
  * `timeout` for a read and `outcome_unknown` for a write whose deadline passed; after an abort in flight the abort
  * reason for a read, `outcome_unknown` with the abort as `cause` for a write.
  */
-export async function withDeadline<T>(
-  name: string,
-  options: DeadlineOptions,
-  operation: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export function withDeadline<T>(name: string, options: DeadlineOptions, operation: () => Promise<T>): Promise<T> {
   const { signal, timeoutMs, provider, kind } = options;
-  if (signal?.aborted) {
-    throw abortReason(signal);
-  }
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort: (() => void) | undefined;
-  const interrupted = new Promise<never>((_, reject) => {
-    const interrupt = (code: "timeout" | "outcome_unknown", message: string, cause?: unknown) => {
-      const error = new AgentFrameworkError(code, message, { provider, cause });
-      reject(error);
-      controller.abort(cause ?? error);
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const late = (cause?: unknown) => {
+      const isAbort = cause !== undefined;
+      const code = kind === "write" ? "outcome_unknown" : "timeout";
+      const message = isAbort ? "aborted before the answer came" : `no answer within ${timeoutMs} ms`;
+      settle();
+      reject(
+        isAbort && kind === "read" ? cause : new AgentFrameworkError(code, `${name}: ${message}`, { provider, cause }),
+      );
     };
-    timer = setTimeout(
-      () => interrupt(kind === "read" ? "timeout" : "outcome_unknown", `${name}: no answer within ${timeoutMs} ms`),
-      timeoutMs,
-    );
-    onAbort = () => {
-      const reason = signal === undefined ? undefined : abortReason(signal);
-      if (kind === "read") {
-        reject(reason);
-        controller.abort(reason);
-      } else {
-        interrupt("outcome_unknown", `${name}: aborted before the answer came`, reason);
-      }
+    const onAbort = () => late(signal === undefined ? undefined : abortReason(signal));
+    const timer = setTimeout(late, timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
     };
     signal?.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([operation(controller.signal), interrupted]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort !== undefined) {
-      signal?.removeEventListener("abort", onAbort);
+    const fail = (error: unknown) => {
+      settle();
+      reject(error);
+    };
+    try {
+      operation().then((value) => {
+        settle();
+        resolve(value);
+      }, fail);
+    } catch (error) {
+      fail(error);
     }
-  }
+  });
 }
 
 /** Refuses a timeout that is not a positive number of milliseconds that timers can hold. */

@@ -5,6 +5,7 @@ import {
   groupSize,
   groupToMessages,
   type MessageGroup,
+  standsAlone,
 } from "./message-groups.ts";
 import type { MessageLog } from "./message-log.ts";
 
@@ -21,6 +22,8 @@ export interface WindowOptions {
 /** The part of a conversation that a run works with. */
 export interface HistoryWindow {
   readonly first: Message | undefined;
+  /** All of the window when no message in it is tied to another; there are no groups then. */
+  readonly plain: readonly Message[];
   readonly groups: readonly MessageGroup[];
   /** Results that have no call in the whole conversation. */
   readonly orphans: GroupedMessages["orphans"];
@@ -38,6 +41,13 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
   const page = await log.read({ last, withFirst: keepFirst, signal });
   let messages = page.messages;
   let older = page.older;
+  if (needed.size === 0 && messages.every(standsAlone)) {
+    // Most conversations; the edge message is there for its reasoning only, and there is none.
+    const plain = maxMessages === undefined ? messages : messages.slice(-maxMessages);
+    const first =
+      page.first !== undefined && isLeading(page.first) && !plain.some(isSame(page.first)) ? page.first : undefined;
+    return { first, plain, groups: [], orphans: [], version: page.version };
+  }
   for (;;) {
     const grouped = groupMessages(messages);
     const whole = older === undefined ? grouped.groups : grouped.groups.filter((group) => !mayLackReasoning(group));
@@ -46,7 +56,13 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
     const missing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
     if (older === undefined || (chosen.length > 0 && !missing)) {
       const orphans = older === undefined ? grouped.orphans : [];
-      return { first: firstOutside(page.first, chosen), groups: [...found, ...chosen], orphans, version: page.version };
+      return {
+        first: firstOutside(page.first, chosen),
+        plain: [],
+        groups: [...found, ...chosen],
+        orphans,
+        version: page.version,
+      };
     }
     last = Math.max(messages.length, last ?? 0);
     const next = await log.read({ last, before: older, signal });
@@ -95,11 +111,18 @@ function isNeeded(group: MessageGroup, needed: ReadonlySet<string>): boolean {
 
 /** The first message of the conversation, when it stands by itself and is not in the window anyway. */
 function firstOutside(first: Message | undefined, groups: readonly MessageGroup[]): Message | undefined {
-  if (first === undefined || first.role === "assistant" || first.role === "tool") {
+  if (first === undefined || !isLeading(first)) {
     return undefined;
   }
-  const isInside = groups.some((group) => group.items.some(({ message }) => message.messageId === first.messageId));
-  return isInside ? undefined : first;
+  return groups.some((group) => group.items.some(({ message }) => isSame(first)(message))) ? undefined : first;
+}
+
+function isLeading(message: Message): boolean {
+  return message.role !== "assistant" && message.role !== "tool";
+}
+
+function isSame(message: Message): (other: Message) => boolean {
+  return (other) => other.messageId === message.messageId;
 }
 
 /** The newest `count` messages on whole groups; a system message at the beginning stays and is not counted. */

@@ -78,6 +78,7 @@ export {
   isPendingApproval,
   type MessageGroup,
   openCalls,
+  standsAlone,
 } from "./message-groups.ts";
 export {
   type HistoryPolicy,

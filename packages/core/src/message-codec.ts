@@ -38,24 +38,30 @@ export function messageToJson(message: Message, path = "message"): Json {
 }
 
 /**
- * Reads a message from its stored form. Members and contents that this version does not know are kept.
+ * Reads a message from its stored form. Members and contents that this version does not know are kept. The value
+ * becomes part of the message.
  *
  * @throws `corrupt` when it is not a message at all.
  */
 export function messageFromJson(value: unknown): Message {
-  if (isPlainObject(value)) {
-    const { role, messageId, contents, createdAt, authorName, additionalProperties } = value;
-    const wellTyped =
-      isRole(role) &&
-      typeof messageId === "string" &&
-      isOptional(createdAt, (member) => typeof member === "string") &&
-      isOptional(authorName, (member) => typeof member === "string") &&
-      isOptional(additionalProperties, isPlainObject);
-    if (wellTyped && Array.isArray(contents)) {
-      return { ...value, role, messageId, contents: contents.map(contentFromJson) };
-    }
+  if (!isPlainObject(value) || !isStoredMessage(value)) {
+    throw new AgentFrameworkError("corrupt", "the stored text is not a message");
   }
-  throw new AgentFrameworkError("corrupt", "the stored text is not a message");
+  const contents = value.contents.map(contentFromJson);
+  return { ...value, contents };
+}
+
+function isStoredMessage(
+  value: Record<string, unknown>,
+): value is Record<string, unknown> & Omit<Message, "contents"> & { contents: Json[] } {
+  return (
+    isRole(value["role"]) &&
+    typeof value["messageId"] === "string" &&
+    isOptional(value["createdAt"], (member) => typeof member === "string") &&
+    isOptional(value["authorName"], (member) => typeof member === "string") &&
+    isOptional(value["additionalProperties"], isPlainObject) &&
+    Array.isArray(value["contents"])
+  );
 }
 
 function isOptional(value: unknown, check: (value: unknown) => boolean): boolean {

@@ -26,6 +26,16 @@ export interface GroupedMessages {
   readonly orphans: readonly { readonly message: Message; readonly callId: string }[];
 }
 
+/** True when a message stands by itself: no call, result, approval or reasoning ties it to another. */
+export function standsAlone(message: Message): boolean {
+  for (const { type } of message.contents) {
+    if (type.startsWith("function_") || type === "text_reasoning") {
+      return false;
+    }
+  }
+  return true;
+}
+
 /**
  * Groups messages: a message with its reasoning, and every tool result with its call, however far away it was stored.
  *

@@ -228,7 +228,7 @@ function repair(
     }
   }
   const groups = window.groups.filter((group) => !isDangling(group));
-  const messages = groups.flatMap(groupToMessages);
+  const messages = window.plain.length > 0 ? window.plain : groups.flatMap(groupToMessages);
   return window.first === undefined ? messages : [window.first, ...messages];
 }
 

@@ -48,7 +48,6 @@ export class Run {
   response: unknown;
   error: unknown;
   #input: readonly Message[];
-  readonly #historyIds = new Set<string>();
 
   constructor(options: RunOptions) {
     this.options = options;
@@ -73,12 +72,10 @@ export class Run {
       isHistory: true,
       messages: messages.map((message) => (message.attribution === undefined ? { ...message, attribution } : message)),
     });
-    for (const message of messages) {
-      this.#historyIds.add(message.messageId);
-    }
-    this.#input = this.#input
-      .map((message) => withResultId(message, resultIds))
-      .filter((message) => !this.#historyIds.has(message.messageId));
+    const input = this.#input.map((message) => withResultId(message, resultIds));
+    const ids = new Set(input.map(({ messageId }) => messageId));
+    const known = new Set(messages.map(({ messageId }) => messageId).filter((id) => ids.has(id)));
+    this.#input = known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
   }
 
   addContext(sourceId: string, messages: readonly Message[]): void {
