@@ -57,15 +57,19 @@ export class MessageFolder {
   /** The messages that have any contents, in the order in which they began. */
   messages(): Message[] {
     const messages: Message[] = [];
-    for (const { authorName, createdAt, additionalProperties, ...draft } of this.#drafts.values()) {
-      if (draft.contents.length > 0) {
-        messages.push({
-          ...draft,
-          contents: [...draft.contents],
-          ...(createdAt === undefined ? {} : { createdAt }),
-          ...(authorName === undefined ? {} : { authorName }),
-          ...(additionalProperties === undefined ? {} : { additionalProperties }),
-        });
+    for (const { role, messageId, contents, createdAt, authorName, additionalProperties } of this.#drafts.values()) {
+      if (contents.length > 0) {
+        const message: { -readonly [K in keyof Message]: Message[K] } = { role, messageId, contents: [...contents] };
+        if (createdAt !== undefined) {
+          message.createdAt = createdAt;
+        }
+        if (authorName !== undefined) {
+          message.authorName = authorName;
+        }
+        if (additionalProperties !== undefined) {
+          message.additionalProperties = additionalProperties;
+        }
+        messages.push(message);
       }
     }
     return messages;

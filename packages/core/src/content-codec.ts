@@ -63,15 +63,12 @@ export function contentFromJson(value: Json): Content {
   return { type: "unknown", raw: value };
 }
 
-/** The JSON of a content: bytes as base64, `undefined` left out, an unknown content as it was read. */
-export function contentToJson(content: Content, path: string): Json {
+/** What is written for a content: bytes as base64, an unknown content as it was read. Not copied, not checked. */
+export function contentToStored(content: Content): unknown {
   if (content.type === "unknown") {
-    return toJson(content.raw, path);
+    return content.raw;
   }
-  if (content.type === "data") {
-    return toJson({ ...content, data: toBase64(content.data) }, path);
-  }
-  return toJson(content, path);
+  return content.type === "data" ? { ...content, data: toBase64(content.data) } : content;
 }
 
 /**

@@ -164,8 +164,8 @@ export class Conversation implements MessageLog {
 
   /** The stored messages of a page, as the store cuts it. */
   async read(options: MessageLogReadOptions = {}): Promise<MessageLogPage> {
-    const { signal, ...rest } = options;
-    const page = await this.#page(rest, signal);
+    const { last, before, withFirst, signal } = options;
+    const page = await this.#page({ last, before, withFirst }, signal);
     const messages = await this.#decodeAll(page.records);
     const first = page.first === undefined ? [] : await this.#decodeAll([page.first]);
     return { messages, version: page.version, older: page.older, first: first[0] };

@@ -18,7 +18,7 @@ export type {
   UsageContent,
   UsageDetails,
 } from "./content.ts";
-export { contentFromInput, contentFromJson, contentToJson } from "./content-codec.ts";
+export { contentFromInput, contentFromJson } from "./content-codec.ts";
 export type { ContextProvider, ConversationPlace } from "./context-provider.ts";
 export {
   Conversation,

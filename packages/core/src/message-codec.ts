@@ -1,4 +1,4 @@
-import { contentFromInput, contentFromJson, contentToJson } from "./content-codec.ts";
+import { contentFromInput, contentFromJson, contentToStored } from "./content-codec.ts";
 import { AgentFrameworkError, configurationError } from "./errors.ts";
 import { isPlainObject, type Json, toJson } from "./json.ts";
 import type { Message, MessageInput, Role } from "./message.ts";
@@ -28,13 +28,13 @@ function isRole(value: unknown): value is Role {
   return ROLES.has(value);
 }
 
-/** The stored form of a message: JSON only, bytes as base64, without its attribution. */
+/**
+ * The stored form of a message: a copy that is JSON only, bytes as base64, without its attribution.
+ *
+ * @throws `configuration` naming the path of what JSON cannot hold.
+ */
 export function messageToJson(message: Message, path = "message"): Json {
-  const { contents, attribution: _, ...rest } = message;
-  const json = toJson(rest, path);
-  return isPlainObject(json)
-    ? { ...json, contents: contents.map((content, index) => contentToJson(content, `${path}.contents[${index}]`)) }
-    : json;
+  return toJson({ ...message, contents: message.contents.map(contentToStored), attribution: undefined }, path);
 }
 
 /**
@@ -107,7 +107,7 @@ function messageFromInput(value: unknown, makeId: (index: number) => string, ind
   if (!isPlainObject(value)) {
     throw configurationError(path, "must be a string or a message object");
   }
-  const { role, contents, messageId = makeId(index), attribution: _, ...rest } = value;
+  const { role, contents, messageId = makeId(index) } = value;
   if (!isRole(role)) {
     throw configurationError(`${path}.role`, "must be system, user, assistant or tool");
   }
@@ -116,13 +116,13 @@ function messageFromInput(value: unknown, makeId: (index: number) => string, ind
     throw configurationError(`${path}.contents`, "must be a string or an array of contents");
   }
   const parts: readonly unknown[] = typeof contents === "string" ? [contents] : contents;
-  const others = toJson(rest, path);
+  const others = toJson({ ...value, contents: undefined, attribution: undefined }, path);
   assertMembers(others, path);
   return {
-    ...(isPlainObject(others) ? others : {}),
     role,
     messageId,
     contents: parts.map((part, position) => contentFromInput(part, `${path}.contents[${position}]`)),
+    ...(isPlainObject(others) ? others : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ContextProvider } from "./context-provider.ts";
 import { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
 import { configurationError } from "./errors.ts";
-import { functionResults, type Message } from "./message.ts";
+import { type Attribution, functionResults, type Message } from "./message.ts";
 import { type MessagesInput, messagesFromInput } from "./message-codec.ts";
 import type { ContextMiddleware } from "./middleware.ts";
 import type { AgentSession } from "./session.ts";
@@ -70,7 +70,7 @@ export class Run {
     this.contributions.push({
       sourceId,
       isHistory: true,
-      messages: messages.map((message) => (message.attribution === undefined ? { ...message, attribution } : message)),
+      messages: messages.map((message) => withAttribution(message, attribution)),
     });
     const input = this.#input.map((message) => withResultId(message, resultIds));
     const ids = new Set(input.map(({ messageId }) => messageId));
@@ -83,9 +83,14 @@ export class Run {
     this.contributions.push({
       sourceId,
       isHistory: false,
-      messages: messages.map((message) => (message.attribution === undefined ? { ...message, attribution } : message)),
+      messages: messages.map((message) => withAttribution(message, attribution)),
     });
   }
+}
+
+function withAttribution(message: Message, attribution: Attribution): Message {
+  // In front: engines copy an object many times faster when nothing is added behind it.
+  return message.attribution === undefined ? { attribution, ...message } : message;
 }
 
 /** A caller's answer to a call that was left open gets the id that every other writer of that result would use. */
