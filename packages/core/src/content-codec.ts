@@ -7,38 +7,32 @@ import { isPlainObject, type Json, toJson } from "./json.ts";
  * call, `j` any JSON; `?` marks a member that may be absent. Members that are not listed travel along.
  */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: string])[]> = new Map(
-  Object.entries({
-    text: "text:s",
-    text_reasoning: "text:s? protectedData:s?",
-    data: "data:y mediaType:s name:s?",
-    uri: "uri:s mediaType:s?",
-    error: "message:s? errorCode:s? details:s?",
-    function_call: "callId:s name:s arguments:s",
-    function_result: "callId:s result:j exception:s?",
-    function_approval_request: "id:s functionCall:c",
-    function_approval_response: "id:s approved:b functionCall:c? reason:s?",
-    usage: "details:o",
-    hosted_file: "fileId:s mediaType:s? name:s?",
-    hosted_vector_store: "vectorStoreId:s",
-    code_interpreter_tool_call: "callId:s?",
-    code_interpreter_tool_result: "callId:s?",
-    image_generation_tool_call: "callId:s?",
-    image_generation_tool_result: "callId:s?",
-    mcp_server_tool_call: "callId:s?",
-    mcp_server_tool_result: "callId:s?",
-    search_tool_call: "callId:s?",
-    search_tool_result: "callId:s?",
-    shell_tool_call: "callId:s?",
-    shell_tool_result: "callId:s?",
-    shell_command_output: "callId:s?",
-    oauth_consent_request: "consentLink:s",
-  }).map(([type, members]) => [
-    type,
-    members.split(" ").map((member) => {
-      const [name = "", kind = ""] = member.split(":");
-      return [name, kind] as const;
-    }),
-  ]),
+  [
+    "text text:s",
+    "text_reasoning text:s? protectedData:s?",
+    "data data:y mediaType:s name:s?",
+    "uri uri:s mediaType:s?",
+    "error message:s? errorCode:s? details:s?",
+    "function_call callId:s name:s arguments:s",
+    "function_result callId:s result:j exception:s?",
+    "function_approval_request id:s functionCall:c",
+    "function_approval_response id:s approved:b functionCall:c? reason:s?",
+    "usage details:o",
+    "hosted_file fileId:s mediaType:s? name:s?",
+    "hosted_vector_store vectorStoreId:s",
+    ...["code_interpreter", "image_generation", "mcp_server", "search", "shell"].flatMap((tool) => [
+      `${tool}_tool_call callId:s?`,
+      `${tool}_tool_result callId:s?`,
+    ]),
+    "shell_command_output callId:s?",
+    "oauth_consent_request consentLink:s",
+  ].map((line) => {
+    const [type = "", ...members] = line.split(" ");
+    return [
+      type,
+      members.map((member) => [member.slice(0, member.indexOf(":")), member.slice(member.indexOf(":") + 1)] as const),
+    ];
+  }),
 );
 
 const KIND_NAMES: Readonly<Record<string, string>> = {

@@ -1,14 +1,14 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
-import { newestGroups } from "./history-window.ts";
+import { loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
-import { groupMessages, type MessageGroup } from "./message-groups.ts";
+import { groupToMessages } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
-import { assertContractVersion, assertHistoryKey } from "./store-input.ts";
+import { assertContractVersion, assertCount, assertHistoryKey } from "./store-input.ts";
 
 /** How messages are kept in a store; shared by {@link openConversation} and the history provider. */
 export interface ConversationSettings {
@@ -58,25 +58,26 @@ export class Conversation implements MessageLog {
    */
   async messages(options: ConversationReadOptions = {}): Promise<MessageLogPage> {
     const { last, before, signal } = options;
-    const page = await this.read({ last, before, signal });
-    if (last === undefined || page.older === undefined) {
-      return page;
+    if (last === undefined) {
+      return this.read({ before, signal });
     }
-    let messages = [...page.messages];
-    let older: string | undefined = page.older;
-    let cut = wholeGroups(messages, last, true);
-    while (cut === undefined && older !== undefined) {
-      const next = await this.read({ last: Math.max(1, messages.length), before: older, signal });
-      messages = [...next.messages, ...messages];
-      older = next.older;
-      cut = wholeGroups(messages, last, older !== undefined);
-    }
-    const kept = cut ?? { start: 0, messages };
-    const first = kept.messages[0];
-    if (kept.start > 0 && first !== undefined) {
-      older = await this.#cursorBefore(first.messageId, { last: messages.length - kept.start, before, signal });
-    }
-    return { messages: kept.messages, version: page.version, older };
+    assertCount(last, "last", 1);
+    const {
+      groups,
+      messages: stored,
+      version,
+      hasOlder,
+    } = await loadWindow(this, { maxMessages: last, before, signal });
+    // Results of calls before the cut stay with them.
+    const inside = new Set(groups.flatMap(groupToMessages).map(({ messageId }) => messageId));
+    const messages =
+      groups.length === 0 ? stored : stored.filter((message) => !isResult(message) || inside.has(message.messageId));
+    const first = messages[0];
+    const older =
+      hasOlder && first !== undefined
+        ? await this.#cursorBefore(first.messageId, { last: stored.length, before, signal })
+        : undefined;
+    return { messages, version, older };
   }
 
   /**
@@ -238,30 +239,8 @@ export class Conversation implements MessageLog {
   }
 }
 
-/** Where whole groups that fit begin, and their messages; `undefined` when more must be read to know. */
-function wholeGroups(
-  messages: readonly Message[],
-  count: number,
-  hasOlder: boolean,
-): { start: number; messages: Message[] } | undefined {
-  const { groups, orphans } = groupMessages(messages);
-  const isWhole = (group: MessageGroup) =>
-    !hasOlder || group.firstIndex > 0 || group.items[0]?.message.role !== "assistant";
-  const [first] = newestGroups(groups.filter(isWhole), count);
-  if (first === undefined) {
-    return hasOlder ? undefined : { start: 0, messages: [] };
-  }
-  // Results of calls before the cut, or outside of what was read, stay with their calls.
-  const outside = new Set(orphans.map(({ message }) => message.messageId));
-  for (const group of groups.filter((group) => group.firstIndex < first.firstIndex)) {
-    for (const slot of group.items.flatMap((item) => item.slots)) {
-      outside.add(slot.result?.messageId ?? slot.resultId);
-    }
-  }
-  return {
-    start: first.firstIndex,
-    messages: messages.slice(first.firstIndex).filter((message) => !outside.has(message.messageId)),
-  };
+function isResult(message: Message): boolean {
+  return message.contents.some(({ type }) => type === "function_result");
 }
 
 interface CheckedSettings {

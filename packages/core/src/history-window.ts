@@ -7,27 +7,30 @@ import {
   type MessageGroup,
   standsAlone,
 } from "./message-groups.ts";
-import type { MessageLog } from "./message-log.ts";
+import type { MessageLog, MessageLogPage } from "./message-log.ts";
 
 /** Options of {@link loadWindow}. */
 export interface WindowOptions {
   /** At most this many messages, unless the newest group alone is longer. */
   readonly maxMessages: number | undefined;
-  readonly keepFirst: boolean;
+  readonly before?: string | undefined;
+  readonly keepFirst?: boolean | undefined;
   /** Ids of calls and approval requests whose groups are needed however old they are. */
-  readonly needed: ReadonlySet<string>;
+  readonly needed?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The part of a conversation that a run works with. */
 export interface HistoryWindow {
   readonly first: Message | undefined;
-  /** All of the window when no message in it is tied to another; there are no groups then. */
-  readonly plain: readonly Message[];
+  /** The messages from the cut on, as they are stored. */
+  readonly messages: readonly Message[];
+  /** The messages as groups; none when no message is tied to another. */
   readonly groups: readonly MessageGroup[];
   /** Results that have no call in the whole conversation. */
   readonly orphans: GroupedMessages["orphans"];
   readonly version: string;
+  readonly hasOlder: boolean;
 }
 
 /**
@@ -35,33 +38,29 @@ export interface HistoryWindow {
  * window or a needed group is older than it; then it pages back until they are whole.
  */
 export async function loadWindow(log: MessageLog, options: WindowOptions): Promise<HistoryWindow> {
-  const { maxMessages, keepFirst, needed, signal } = options;
+  const { maxMessages, needed = new Set(), signal } = options;
   // One more than asked for: what stands before the window tells whether its first message has lost its reasoning.
   let last = maxMessages === undefined ? undefined : maxMessages + 1;
-  const page = await log.read({ last, withFirst: keepFirst, signal });
-  let messages = page.messages;
-  let older = page.older;
+  const page = await log.read({ last, before: options.before, withFirst: options.keepFirst, signal });
+  let { messages, older } = page;
   if (needed.size === 0 && messages.every(standsAlone)) {
-    // Most conversations; the edge message is there for its reasoning only, and there is none.
-    const plain = maxMessages === undefined ? messages : messages.slice(-maxMessages);
-    const first =
-      page.first !== undefined && isLeading(page.first) && !plain.some(isSame(page.first)) ? page.first : undefined;
-    return { first, plain, groups: [], orphans: [], version: page.version };
+    return plainWindow(page, maxMessages);
   }
   for (;;) {
-    const grouped = groupMessages(messages);
-    const whole = older === undefined ? grouped.groups : grouped.groups.filter((group) => !mayLackReasoning(group));
+    const { groups, orphans } = groupMessages(messages);
+    const whole = older === undefined ? groups : groups.filter((group) => !mayLackReasoning(group));
     const chosen = newestGroups(whole, maxMessages);
-    const found = whole.filter((group) => group.firstIndex < (chosen[0]?.firstIndex ?? 0) && isNeeded(group, needed));
-    const missing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
-    if (older === undefined || (chosen.length > 0 && !missing)) {
-      const orphans = older === undefined ? grouped.orphans : [];
+    const cut = chosen[0]?.firstIndex ?? messages.length;
+    const found = whole.filter((group) => group.firstIndex < cut && isNeeded(group, needed));
+    const isMissing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
+    if (older === undefined || (chosen.length > 0 && !isMissing)) {
       return {
         first: firstOutside(page.first, chosen),
-        plain: [],
+        messages: messages.slice(cut),
         groups: [...found, ...chosen],
-        orphans,
+        orphans: older === undefined ? orphans : [],
         version: page.version,
+        hasOlder: older !== undefined || cut > 0,
       };
     }
     last = Math.max(messages.length, last ?? 0);
@@ -69,6 +68,22 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
     messages = [...next.messages, ...messages];
     older = next.older;
   }
+}
+
+/** Most conversations: the message at the edge was read for its reasoning only, and there is none. */
+function plainWindow(
+  { messages: read, first, version, older }: MessageLogPage,
+  count: number | undefined,
+): HistoryWindow {
+  const messages = count === undefined ? read : read.slice(-count);
+  return {
+    first: first !== undefined && isLeading(first) && !messages.some(isSame(first)) ? first : undefined,
+    messages,
+    groups: [],
+    orphans: [],
+    version,
+    hasOlder: older !== undefined || messages.length < read.length,
+  };
 }
 
 /** The newest groups that fit; the newest one always. */

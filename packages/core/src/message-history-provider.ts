@@ -101,7 +101,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       return;
     }
     const notes = this.#notesOf(context);
-    const { maxMessages, keepFirst = false } = this.#policy;
+    const { maxMessages, keepFirst } = this.#policy;
     const { needed, answered } = openEndsOf(context.input);
     const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, signal: context.signal });
     notes.version = window.version;
@@ -227,8 +227,8 @@ function repair(
       });
     }
   }
-  const groups = window.groups.filter((group) => !isDangling(group));
-  const messages = window.plain.length > 0 ? window.plain : groups.flatMap(groupToMessages);
+  const whole = window.groups.filter((group) => !isDangling(group));
+  const messages = window.groups.length === 0 ? window.messages : whole.flatMap(groupToMessages);
   return window.first === undefined ? messages : [window.first, ...messages];
 }
 
