@@ -28,7 +28,8 @@ function setOwn(target: Record<string, Json>, key: string, value: Json): void {
  *
  * @param path Names `value` in the error, for example `state`.
  * @throws `configuration` naming the path of what JSON cannot hold: NaN, infinities, bigint, symbols, functions, cycles,
- * invalid dates, and instances of classes (Map, Set, typed arrays and the caller's own).
+ * invalid dates, and instances of classes (Map, Set, typed arrays and the caller's own); also of what is nested more
+ * than 1,000 levels deep, which JSON itself would run out of stack for.
  */
 export function toJson(value: unknown, path: string): Json {
   return copy(value, path, undefined);
@@ -64,9 +65,11 @@ function copyObject(value: object, path: string, parent: Ancestor | undefined): 
     }
     return value.toISOString();
   }
+  let levels = 1_000;
   for (let ancestor = parent; ancestor !== undefined; ancestor = ancestor.parent) {
-    if (ancestor.value === value) {
-      throw configurationError(path, "a cycle cannot be stored as JSON");
+    levels -= 1;
+    if (ancestor.value === value || levels === 0) {
+      throw configurationError(path, `${levels === 0 ? "too deep a nesting" : "a cycle"} cannot be stored as JSON`);
     }
   }
   const self: Ancestor = { value, parent };
