@@ -80,7 +80,8 @@ export function contentFromInput(value: unknown, path: string): Content {
   }
   const type = value["type"];
   if (type === "unknown") {
-    return { type, raw: toJson(value["raw"] ?? null, `${path}.raw`) };
+    // It will be read back as what it is: a known content must not pass unseen by what looks for it in an input.
+    return contentFromJson(toJson(value["raw"] ?? null, `${path}.raw`));
   }
   const misfit = firstMisfit(type === "function_call" ? withTextArguments(value, path) : value);
   if (misfit !== undefined) {
