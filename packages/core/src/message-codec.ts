@@ -47,6 +47,11 @@ export function messageFromJson(value: unknown): Message {
   if (!isPlainObject(value) || !isStoredMessage(value)) {
     throw new AgentFrameworkError("corrupt", "the stored text is not a message");
   }
+  if (value["attribution"] !== undefined) {
+    // Only a run says where a message came from; what a store says about it is not to be believed.
+    const { attribution: _, ...rest } = value;
+    return messageFromJson(rest);
+  }
   const contents = value.contents.map(contentFromJson);
   return { ...value, contents };
 }
@@ -90,7 +95,7 @@ export function messagesFromInput(
 ): Message[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   const seen = new Set<string>();
-  return list.map((value, index) => {
+  return [...list].map((value, index) => {
     const message = messageFromInput(value, makeId, index, `${path}[${index}]`);
     if (seen.has(message.messageId)) {
       throw configurationError(`${path}[${index}].messageId`, "must not repeat within one input");
@@ -121,7 +126,7 @@ function messageFromInput(value: unknown, makeId: (index: number) => string, ind
   return {
     role,
     messageId,
-    contents: parts.map((part, position) => contentFromInput(part, `${path}.contents[${position}]`)),
+    contents: [...parts].map((part, position) => contentFromInput(part, `${path}.contents[${position}]`)),
     ...(isPlainObject(others) ? others : {}),
   };
 }
