@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { AgentFrameworkError, type HistoryRecord } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
-import { conflictError, PROVIDER } from "./errors.ts";
+import { conflictError, FileProblem, PROVIDER } from "./errors.ts";
 import { appendOnce, CREATE_APPEND, close, fstat, MAX_CALL_BYTES, open, syncData, truncate } from "./file-calls.ts";
 import { encodeHeader, encodeTurn, fingerprint } from "./line-format.ts";
 import { directoryOf, type FoundFile, type OpenFile, type Place } from "./open-files.ts";
@@ -118,7 +118,7 @@ async function writeAll(descriptor: number, end: number, bytes: Buffer, context:
     isWritten = count === bytes.length;
     if (!isWritten) {
       // The kernel takes a part only when there is no room for more. Going on would leave half a turn for readers.
-      throw Object.assign(new Error(`${count} of ${bytes.length} bytes were written`), { code: "ENOSPC" });
+      throw new FileProblem("ENOSPC", `${count} of ${bytes.length} bytes were written`);
     }
     if (context.fsync) {
       await syncData(descriptor);

@@ -1,9 +1,9 @@
 import { corruptError } from "./errors.ts";
 import { readRange } from "./file-calls.ts";
 import {
+  decodeEnd,
   decodeHead,
   decodeLineHead,
-  decodeSizes,
   FINGERPRINT_BYTES,
   fingerprint,
   HEAD_OFFSET,
@@ -121,8 +121,8 @@ export class BackwardLines {
 
   /** How far back to read for a line that is longer than the window: right to its start if its end tells it. */
   #startOfLongLine(): number {
-    const sizes = decodeSizes(this.#window.subarray(0, -1));
-    const start = sizes === undefined ? this.#start : this.#position - 1 - sizes.lineBytes - 1;
+    const lineEnd = decodeEnd(this.#window.subarray(0, -1));
+    const start = lineEnd === undefined ? this.#start : this.#position - 1 - lineEnd.lineBytes - 1;
     return start < this.#start && start >= this.#floor ? start : this.#start - this.#blockBytes;
   }
 
@@ -131,14 +131,13 @@ export class BackwardLines {
       await this.#extend(this.#start - this.#blockBytes);
     }
     const end = this.#position;
-    const lineEnd = this.#window.subarray(0, -1);
-    const sizes = decodeSizes(lineEnd);
-    const start = sizes === undefined ? -1 : end - 1 - sizes.lineBytes;
+    const lineEnd = decodeEnd(this.#window.subarray(0, -1));
+    const start = lineEnd === undefined ? -1 : end - 1 - lineEnd.lineBytes;
     // A line that the next block would reach anyway is cheaper to read than to skip.
-    if (sizes === undefined || start < this.#floor || this.#start - start <= this.#blockBytes) {
+    if (lineEnd === undefined || start < this.#floor || this.#start - start <= this.#blockBytes) {
       return undefined;
     }
-    const read = await readRange(this.#descriptor, start - 1, start + HEAD_OFFSET + sizes.headBytes);
+    const read = await readRange(this.#descriptor, start - 1, start + HEAD_OFFSET + lineEnd.headBytes);
     const head = read[0] === LINE_FEED ? decodeHead(read.subarray(1), lineEnd) : undefined;
     if (head === undefined) {
       return undefined;

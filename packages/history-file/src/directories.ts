@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { AgentFrameworkError } from "@agentfw/core";
-import { PROVIDER, refusedError } from "./errors.ts";
+import { FileProblem, PROVIDER, refusedError } from "./errors.ts";
 import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, systemCode, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
 
@@ -31,8 +31,13 @@ export class Directories {
     } else if (status.isDirectory()) {
       this.#seen = true;
     } else {
-      throw Object.assign(new Error("the root is not a directory"), { code: "ENOTDIR" });
+      throw new FileProblem("ENOTDIR", `not a directory: ${this.root}`);
     }
+  }
+
+  /** Something of the store was reached, so from now on a missing root is an outage. */
+  noticed(): void {
+    this.#seen = true;
   }
 
   /** Refuses links and files in place of the directories of a conversation; missing ones are fine. */
@@ -117,6 +122,6 @@ async function assertPlainDirectory(path: string): Promise<void> {
     throw refusedError(path);
   }
   if (status !== undefined && !status.isDirectory()) {
-    throw Object.assign(new Error(`not a directory: ${path}`), { code: "ENOTDIR" });
+    throw new FileProblem("ENOTDIR", `not a directory: ${path}`);
   }
 }

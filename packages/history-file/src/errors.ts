@@ -59,7 +59,7 @@ export function toFrameworkError(error: unknown, operation: string): unknown {
 
 /** Stored bytes that cannot be read. `file` goes to the cause only: its path may name an owner. */
 export function corruptError(what: string, position: string, file?: string): AgentFrameworkError {
-  const cause = file === undefined ? undefined : new Error(`in ${file}`);
+  const cause = file === undefined ? undefined : new FileProblem("corrupt", `in ${file}`);
   return new AgentFrameworkError("corrupt", `${what} (${position})`, { provider: PROVIDER, position, cause });
 }
 
@@ -68,7 +68,18 @@ export function conflictError(message: string, currentVersion?: string): AgentFr
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
 }
 
+/** What this package notices about a file itself, in the shape of a system error; callers see it as a `cause`. */
+export class FileProblem extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = "FileProblem";
+    this.code = code;
+  }
+}
+
 /** A link, pipe or device where a directory or file of the store should be, as the system would report a link. */
-export function refusedError(path: string): Error {
-  return Object.assign(new Error(`not a plain file or directory: ${path}`), { code: "ELOOP" });
+export function refusedError(path: string): FileProblem {
+  return new FileProblem("ELOOP", `neither a file nor a directory: ${path}`);
 }

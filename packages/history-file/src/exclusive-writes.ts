@@ -46,13 +46,15 @@ export class ExclusiveWrites {
 
   async run<T>(call: WriteCall<T>): Promise<T> {
     const { operation, place, signal } = call;
-    const progress = { hasChanged: false };
+    const progress = new Progress();
     try {
       const deadline = { kind: "write", provider: PROVIDER, timeoutMs: this.#timeoutMs, signal } as const;
-      return await withDeadline(operation, deadline, (inner) =>
-        this.#queue.run(place.file, () => this.#locked(call, inner, progress)),
+      return await withDeadline(operation, deadline, () =>
+        this.#queue.run(place.file, () => this.#locked(call, progress)),
       );
     } catch (error) {
+      // Whatever still runs stops at its next step, unless it was changing the file already.
+      progress.isGivenUp = true;
       throw progress.hasChanged ? toFrameworkError(error, operation) : this.#unchanged(error, operation);
     }
   }
@@ -63,17 +65,21 @@ export class ExclusiveWrites {
     await this.#locks.close();
   }
 
-  async #locked<T>(call: WriteCall<T>, signal: AbortSignal, progress: { hasChanged: boolean }): Promise<T> {
+  async #locked<T>(call: WriteCall<T>, progress: Progress): Promise<T> {
     const { place } = call;
-    signal.throwIfAborted();
+    progress.assertWanted();
     if (!this.#files.knows(place)) {
       // A lock behind a link would be made outside of the store.
       await this.#directories.assertPlain(place.path);
     }
     const { owner, source } = place.path;
-    const lock = await this.#locks.acquire(place.file, () => this.#directories.ensure(owner, source), signal);
+    const lock = await this.#locks.acquire(
+      place.file,
+      () => this.#directories.ensure(owner, source),
+      () => progress.assertWanted(),
+    );
     try {
-      return await call.work(accessOf(lock, signal, progress));
+      return await call.work(accessOf(lock, progress));
     } finally {
       await lock.release();
       await call.afterwards?.();
@@ -94,16 +100,29 @@ export class ExclusiveWrites {
   }
 }
 
-function accessOf(lock: HeldLock, signal: AbortSignal, progress: { hasChanged: boolean }): WriteAccess {
+/** How far a call is, and whether its caller still waits for it. */
+export class Progress {
+  hasChanged = false;
+  isGivenUp = false;
+
+  /** Stops a call whose caller was answered already. What is thrown reaches nobody. */
+  assertWanted(): void {
+    if (this.isGivenUp) {
+      throw new AgentFrameworkError("timeout", "the call was given up", { provider: PROVIDER });
+    }
+  }
+}
+
+function accessOf(lock: HeldLock, progress: Progress): WriteAccess {
   return {
     temporaryFile: lock.temporaryFile,
     beforeChange() {
-      signal.throwIfAborted();
+      progress.assertWanted();
       lock.assertFresh();
       progress.hasChanged = true;
     },
     async renew() {
-      signal.throwIfAborted();
+      progress.assertWanted();
       await lock.renew();
     },
   };

@@ -24,7 +24,7 @@ import { type Appended, appendTurn, createConversation, type WriteContext } from
 import { clearConversation } from "./clearing.ts";
 import { Directories } from "./directories.ts";
 import { conflictError, PROVIDER, toFrameworkError } from "./errors.ts";
-import { ExclusiveWrites, type WriteAccess } from "./exclusive-writes.ts";
+import { ExclusiveWrites, Progress, type WriteAccess } from "./exclusive-writes.ts";
 import { listConversations } from "./listing.ts";
 import { type FoundFile, OpenFiles, type Place } from "./open-files.ts";
 import { type FileHistoryStoreOptions, resolveOptions, type Settings } from "./options.ts";
@@ -180,9 +180,9 @@ export class FileHistoryStore implements HistoryStore {
     if (cursor !== undefined) {
       assertName(cursor, "cursor");
     }
-    return this.#guard("list", signal, async (inner) => {
+    return this.#guard("list", signal, async (assertWanted) => {
       await this.#directories.assertAbsenceIsReal();
-      return listConversations(this.#directories, { filter, limit, cursor, signal: inner });
+      return listConversations(this.#directories, { filter, limit, cursor, assertWanted });
     });
   }
 
@@ -229,16 +229,19 @@ export class FileHistoryStore implements HistoryStore {
     };
   }
 
-  /** Every call that is no write goes through here. */
+  /** Every call that is no write goes through here. `work` may ask whether someone still waits for it. */
   async #guard<T>(
     operation: string,
     signal: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (assertWanted: () => void) => Promise<T>,
   ): Promise<T> {
+    const progress = new Progress();
     try {
       const { timeoutMs } = this.#settings;
-      return await withDeadline(operation, { kind: "read", provider: PROVIDER, timeoutMs, signal }, work);
+      const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
+      return await withDeadline(operation, deadline, () => work(() => progress.assertWanted()));
     } catch (error) {
+      progress.isGivenUp = true;
       throw toFrameworkError(error, operation);
     }
   }

@@ -22,6 +22,7 @@ const END = '],"end":"';
 const CLOSE = '"}';
 /** Bytes of `"end"` with its sizes and check, up to the closing brace. */
 const END_BYTES = END.length + 24 + CLOSE.length;
+const LINE_END = /^\],"end":"([0-9a-f]{16})([0-9a-f]{8})"\}$/;
 /** No turn is shorter, whatever is in it. */
 export const MIN_TURN_BYTES: number = TURN.length + RECORDS.length + END_BYTES;
 /** Bytes before the head. */
@@ -51,10 +52,12 @@ export interface Turn extends TurnHead {
   readonly recordsOffset: number;
 }
 
-/** Sizes from the end of a line. */
-export interface LineSizes {
+/** What the fixed end of a line tells: where it starts, where its records start, and a check on the head. */
+export interface LineEnd {
   readonly lineBytes: number;
   readonly headBytes: number;
+  readonly sizes: string;
+  readonly check: number;
 }
 
 /** The header as a line, with its line feed. */
@@ -115,30 +118,30 @@ export function encodeTurn(records: readonly HistoryRecord[], replaced: readonly
   const head = Buffer.from(JSON.stringify({ ids, bytes, checks, ...(replaced.length > 0 ? { replaced } : {}) }));
   const recordBytes = parts.reduce((sum, part) => sum + part.length, 0);
   const sizes = hex(MIN_TURN_BYTES + head.length + recordBytes) + hex(head.length);
-  const end = Buffer.from(`${END}${sizes}${headCheck(head, sizes)}${CLOSE}\n`);
+  const end = Buffer.from(`${END}${sizes}${hex(crc32(sizes, crc32(head)))}${CLOSE}\n`);
   return Buffer.concat([TURN, head, RECORDS, ...parts, end]);
 }
 
-/** Reads the sizes at the end of a line, given without its line feed. They are not checked yet. */
-export function decodeSizes(line: Buffer): LineSizes | undefined {
-  const end = line.subarray(-END_BYTES).toString("latin1");
-  if (end.length < END_BYTES || !end.startsWith(END) || !end.endsWith(CLOSE)) {
+/** Reads the end of a line, given without its line feed. What it says is not checked yet. */
+export function decodeEnd(line: Buffer): LineEnd | undefined {
+  const text = line.toString("latin1", Math.max(0, line.length - END_BYTES));
+  const match = LINE_END.exec(text);
+  if (match?.[1] === undefined || match[2] === undefined) {
     return undefined;
   }
-  const sizes = end.slice(END.length, END.length + 16);
-  if (!/^[0-9a-f]{16}$/.test(sizes)) {
-    return undefined;
-  }
-  return { lineBytes: Number.parseInt(sizes.slice(0, 8), 16), headBytes: Number.parseInt(sizes.slice(8), 16) };
+  const sizes = match[1];
+  return {
+    lineBytes: Number.parseInt(sizes.slice(0, 8), 16),
+    headBytes: Number.parseInt(sizes.slice(8), 16),
+    sizes,
+    check: Number.parseInt(match[2], 16),
+  };
 }
 
-/** Reads a head, given the start of its line up to the end of the head and the end of its line. */
-export function decodeHead(start: Buffer, end: Buffer): TurnHead | undefined {
+/** Reads a head, given the line from its start to the end of the head, and the end of the line. */
+export function decodeHead(start: Buffer, end: LineEnd): TurnHead | undefined {
   const head = start.subarray(HEAD_OFFSET);
-  const endText = end.subarray(-END_BYTES).toString("latin1");
-  const sizes = endText.slice(END.length, END.length + 16);
-  const check = endText.slice(END.length + 16, END.length + 24);
-  if (!start.subarray(0, HEAD_OFFSET).equals(TURN) || check !== headCheck(head, sizes)) {
+  if (head.length !== end.headBytes || crc32(end.sizes, crc32(head)) !== end.check) {
     return undefined;
   }
   const value = parse(head);
@@ -157,30 +160,19 @@ export function decodeHead(start: Buffer, end: Buffer): TurnHead | undefined {
 
 /** The head of a whole line, given without its line feed. The records are not looked at. */
 export function decodeLineHead(line: Buffer): TurnHead | undefined {
-  const headBytes = headBytesOf(line);
-  return headBytes === undefined ? undefined : decodeHead(line.subarray(0, HEAD_OFFSET + headBytes), line);
+  const end = decodeEnd(line);
+  return end?.lineBytes === line.length ? decodeHead(line.subarray(0, HEAD_OFFSET + end.headBytes), end) : undefined;
 }
 
 /** Reads a turn, given without its line feed. Undefined: the line is damaged. Records are checked one by one. */
 export function decodeTurn(line: Buffer): Turn | undefined {
-  const headBytes = headBytesOf(line);
-  const head = headBytes === undefined ? undefined : decodeHead(line.subarray(0, HEAD_OFFSET + headBytes), line);
-  if (headBytes === undefined || head === undefined) {
+  const head = decodeLineHead(line);
+  if (head === undefined) {
     return undefined;
   }
   const commas = Math.max(0, head.ids.length - 1);
   const recordBytes = head.bytes.reduce((sum, count) => sum + count, commas);
-  if (MIN_TURN_BYTES + headBytes + recordBytes !== line.length) {
-    return undefined;
-  }
-  return { ...head, line, recordsOffset: HEAD_OFFSET + headBytes + RECORDS.length };
-}
-
-function headBytesOf(line: Buffer): number | undefined {
-  const sizes = decodeSizes(line);
-  const fits =
-    sizes !== undefined && sizes.lineBytes === line.length && MIN_TURN_BYTES + sizes.headBytes <= line.length;
-  return fits ? sizes.headBytes : undefined;
+  return { ...head, line, recordsOffset: line.length - END_BYTES - recordBytes };
 }
 
 /** The records of a turn in order; undefined stands for one whose bytes are damaged. */
@@ -189,8 +181,8 @@ export function decodeRecords(turn: Turn): readonly (HistoryRecord | undefined)[
   return turn.ids.map((id, index) => {
     const bytes = turn.line.subarray(offset, offset + (turn.bytes[index] ?? 0));
     offset += bytes.length + COMMA.length;
-    const check = turn.checks.slice(index * 8, index * 8 + 8);
-    return check === hex(crc32(bytes)) ? { id, data: bytes.toString("utf8") } : undefined;
+    const check = Number.parseInt(turn.checks.slice(index * 8, index * 8 + 8), 16);
+    return check === crc32(bytes) ? { id, data: bytes.toString("utf8") } : undefined;
   });
 }
 
@@ -201,10 +193,6 @@ export function fingerprint(bytes: Buffer): string {
 
 /** How much of the end a fingerprint is taken from; no line is shorter. */
 export const FINGERPRINT_BYTES: number = 40;
-
-function headCheck(head: Buffer, sizes: string): string {
-  return hex(crc32(sizes, crc32(head)));
-}
 
 function hex(value: number): string {
   return value.toString(16).padStart(8, "0");

@@ -30,7 +30,8 @@ export interface Listing {
   readonly filter: HistoryListFilter;
   readonly limit: number;
   readonly cursor: string | undefined;
-  readonly signal: AbortSignal;
+  /** Ends the listing by throwing. */
+  readonly assertWanted: () => void;
 }
 
 /**
@@ -40,11 +41,11 @@ export interface Listing {
  * @throws `corrupt` or `unsupported` for a file that cannot be read: a list without it would look whole.
  */
 export async function listConversations(directories: Directories, listing: Listing): Promise<HistoryList> {
-  const { limit, signal } = listing;
+  const { limit, assertWanted } = listing;
   const found: HistoryKeyInfo[] = [];
   let chunk: ConversationPath[] = [];
   const describeChunk = async () => {
-    signal.throwIfAborted();
+    assertWanted();
     const infos = await Promise.all(chunk.map((path) => describe(directories.root, path)));
     found.push(...infos.filter((info) => info !== undefined));
     chunk = [];

@@ -14,6 +14,8 @@ export const UNKNOWN_HOLDER_MS = 10_000;
 /** A holder that was asleep for so long checks in before it goes on: it may have been taken for dead. */
 const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
 const LONGEST_PAUSE_MS = 16;
+/** So often a directory may be removed under a writer that makes it. */
+const MOST_ATTEMPTS = 20;
 
 /** The right to write one conversation. */
 export interface HeldLock {
@@ -54,18 +56,22 @@ export class WriterLocks {
    * that many waiters do not meet again and again.
    *
    * @param makeDirectory Called when the file's directory is missing.
+   * @param assertWanted Ends the wait by throwing.
    */
-  async acquire(file: string, makeDirectory: () => Promise<void>, signal: AbortSignal): Promise<HeldLock> {
+  async acquire(file: string, makeDirectory: () => Promise<void>, assertWanted: () => void): Promise<HeldLock> {
     const lock = `${file}.lock`;
     for (let attempt = 0; ; attempt += 1) {
-      signal.throwIfAborted();
+      assertWanted();
       if (await this.#take(lock, makeDirectory)) {
         this.#watched.delete(lock);
         return new Held(file, lock, await this.#writer.get());
       }
-      await this.#breakIfDead(file, lock);
+      // A holder is asked after only when it takes longer than an ordinary write.
+      if (attempt > 1) {
+        await this.#breakIfDead(file, lock);
+      }
       const longest = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);
-      await pause(randomInt(1, longest + 1), undefined, { signal });
+      await pause(randomInt(1, longest + 1));
     }
   }
 
@@ -84,12 +90,12 @@ export class WriterLocks {
         if (code === "EEXIST") {
           return false;
         }
-        if (code !== "ENOENT" || attempt === 5) {
+        if (code !== "ENOENT" || attempt === MOST_ATTEMPTS) {
           throw code === "ENOENT" ? error : withoutHardLinks(error, code);
         }
         // The directory is missing or was just pruned, or someone removed this writer's file.
         await this.#writer.restore();
-        await makeDirectory();
+        await unless(["ENOENT"], makeDirectory());
       }
     }
   }

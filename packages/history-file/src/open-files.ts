@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
-import { corruptError, refusedError } from "./errors.ts";
+import { corruptError, FileProblem, refusedError } from "./errors.ts";
 import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, systemCode, unless } from "./file-calls.ts";
 import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
@@ -147,6 +147,7 @@ export class OpenFiles {
       const status = await fstat(opened.descriptor);
       const entry = await describe(place, opened, status);
       if (entry !== undefined) {
+        this.#directories.noticed();
         this.#remember(place, entry);
         return { entry, size: Number(status.size) };
       }
@@ -210,7 +211,7 @@ async function describe(
   status: BigIntStats,
 ): Promise<Entry | undefined> {
   if (!status.isFile()) {
-    throw status.isDirectory() ? Object.assign(new Error(place.file), { code: "EISDIR" }) : refusedError(place.file);
+    throw status.isDirectory() ? new FileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
   }
   const found = await readHeader(opened.descriptor, Number(status.size), place.file);
   if (found === undefined) {
