@@ -19,13 +19,16 @@ export class Interruption {
     }
   }
 
-  /** Settles with the promise, or with the abort reason if that comes first. */
-  race<T>(promise: Promise<T>): Promise<T> {
+  /**
+   * Starts something and settles with it, or with the abort reason if that comes first; after an abort it is not started
+   * at all. What was started and left behind may reject without anybody hearing of it.
+   */
+  race<T>(start: () => Promise<T>): Promise<T> {
     if (this.#fired === undefined) {
-      return promise;
+      return start();
     }
     this.signal.throwIfAborted();
-    return Promise.race([promise, this.#fired]);
+    return Promise.race([start(), this.#fired]);
   }
 
   /** Stops listening. */
@@ -48,7 +51,7 @@ export async function readAborting<T>(
   try {
     for (;;) {
       isFinished = true;
-      const step = await interruption.race(iterator.next());
+      const step = await interruption.race(() => iterator.next());
       if (step.done) {
         return;
       }
@@ -56,10 +59,15 @@ export async function readAborting<T>(
       await onValue(step.value);
     }
   } finally {
-    if (interruption.signal.aborted) {
-      iterator.return?.().catch(() => undefined);
-    } else if (!isFinished) {
-      await iterator.return?.();
+    // The run ends with what ended the reading, not with what goes wrong in clearing up behind it.
+    const isAborted = interruption.signal.aborted;
+    const cleared = isAborted || !isFinished ? finish(iterator).catch(() => undefined) : undefined;
+    if (!isAborted) {
+      await cleared;
     }
   }
+}
+
+async function finish(iterator: AsyncIterator<unknown>): Promise<void> {
+  await iterator.return?.();
 }

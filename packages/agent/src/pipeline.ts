@@ -1,4 +1,5 @@
 import {
+  AgentFrameworkError,
   type ContextProvider,
   enterConversation,
   groupMessages,
@@ -104,7 +105,8 @@ async function attempt(
       return emit(update);
     });
   } catch (error) {
-    run.error = error;
+    // Sloppy code rejects with nothing; providers must not take that for success.
+    run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
     if (interruption.signal.aborted || isAbandoned(error)) {
       run.partial = partialOf([...run.produced, ...scope.draft().flatMap(unfinished)]);
     }
@@ -122,7 +124,7 @@ async function stages(
   hooks: ProviderHooks,
   emit: Emit<AgentUpdate>,
 ): Promise<void> {
-  await scope.interruption.race(hooks.before());
+  await scope.interruption.race(() => hooks.before());
   const counter = { next: 0 };
   if (request.isNamed) {
     const { messages, isComplete } = storedAnswer(scope.run, settings.historyPersistence === "per-run");

@@ -11,9 +11,10 @@ export class ProviderHooks {
     this.#contexts = providers.map((provider) => ({ provider, context: new RunContext(run, provider) }));
   }
 
-  /** In list order. A failure ends the run. */
+  /** In list order. A failure ends the run; after an abort no further one begins, because nothing would follow it. */
   async before(): Promise<void> {
     for (const { provider, context } of this.#contexts) {
+      context.signal.throwIfAborted();
       this.#begun.add(provider);
       await provider.beforeRun?.(context);
     }

@@ -101,7 +101,7 @@ async function outcomeOf(planned: PlannedCall, scope: RunScope, terminate: () =>
   }
   let value: unknown;
   try {
-    value = await scope.interruption.race(invoke(planned, tool, scope, terminate));
+    value = await scope.interruption.race(() => invoke(planned, tool, scope, terminate));
   } catch (error) {
     scope.interruption.signal.throwIfAborted();
     return failure(error, planned, scope);

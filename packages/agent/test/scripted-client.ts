@@ -1,4 +1,5 @@
 import type { ChatClient, ChatRequestOptions, ChatUpdate, Content, Message } from "@agentfw/core";
+import { requestFault } from "./valid-request.ts";
 
 /** One scripted answer: contents in one piece, pieces one after another, or a function that makes them. */
 export type Answer =
@@ -13,20 +14,33 @@ export interface RecordedCall {
   readonly options: ChatRequestOptions;
 }
 
+/** Options of {@link ScriptedClient}. */
+export interface ScriptedClientOptions {
+  readonly storesByDefault?: boolean;
+  /** Refuse requests that a strict service refuses. A service that keeps the conversation sees parts of it only. */
+  readonly isStrict?: boolean;
+}
+
 /** A model that answers from a script and keeps what it was asked. Not a mock of a service: it implements the port. */
 export class ScriptedClient implements ChatClient {
   readonly contractVersion = 1 as const;
   readonly storesByDefault: boolean;
   readonly calls: RecordedCall[] = [];
   readonly #script: Answer[];
+  readonly #isStrict: boolean;
 
-  constructor(script: readonly Answer[], options: { readonly storesByDefault?: boolean } = {}) {
+  constructor(script: readonly Answer[], options: ScriptedClientOptions = {}) {
     this.#script = [...script];
     this.storesByDefault = options.storesByDefault ?? false;
+    this.#isStrict = options.isStrict ?? !this.storesByDefault;
   }
 
   async *stream(messages: readonly Message[], options: ChatRequestOptions): AsyncGenerator<ChatUpdate> {
     this.calls.push({ messages: structuredClone([...messages]), options });
+    const fault = this.#isStrict ? requestFault(messages) : undefined;
+    if (fault !== undefined) {
+      throw new Error(`400 invalid request: ${fault}`);
+    }
     const answer = this.#script.shift();
     if (answer === undefined) {
       throw new Error("the script has no further answer");
@@ -40,7 +54,7 @@ export class ScriptedClient implements ChatClient {
         options.signal?.throwIfAborted();
         yield typeof piece === "string" ? { contents: [{ type: "text", text: piece }] } : piece;
       }
-      if (answer.throws !== undefined) {
+      if ("throws" in answer) {
         throw answer.throws;
       }
     } else {
@@ -56,19 +70,18 @@ export function call(callId: string, name: string, args: unknown = {}): Content 
 
 /** Messages as `role: text or contents`, without ids and times, to compare whole conversations. */
 export function shape(messages: readonly Message[]): string[] {
-  return messages.map(({ role, contents }) => {
-    const parts = contents.map((content) => {
-      switch (content.type) {
-        case "text":
-          return content.text;
-        case "function_call":
-          return `call ${content.callId} ${content.name} ${content.arguments}`;
-        case "function_result":
-          return `result ${content.callId} ${JSON.stringify(content.result)}`;
-        default:
-          return content.type;
-      }
-    });
-    return `${role}: ${parts.join(" | ")}`;
-  });
+  return messages.map(({ role, contents }) => `${role}: ${contents.map(contentShape).join(" | ")}`);
+}
+
+function contentShape(content: Content): string {
+  switch (content.type) {
+    case "text":
+      return content.text;
+    case "function_call":
+      return `call ${content.callId} ${content.name} ${content.arguments}`;
+    case "function_result":
+      return `result ${content.callId} ${JSON.stringify(content.result)}`;
+    default:
+      return content.type;
+  }
 }

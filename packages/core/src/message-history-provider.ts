@@ -41,7 +41,10 @@ export interface HistoryPolicy {
   /** Stores only the messages for which it is true. */
   readonly storeFilter?: ((message: Message) => boolean) | undefined;
   readonly reducer?: HistoryReducer | undefined;
-  /** Store what an aborted or abandoned stream had produced, marked as incomplete. @default false */
+  /**
+   * Store what an aborted or abandoned stream had produced, marked as incomplete, and the input that led to it; without
+   * any output nothing is stored. @default false
+   */
   readonly keepPartial?: boolean | undefined;
   /** Refuse to store with `conflict` when another process wrote since the load. @default false */
   readonly conditionalAppend?: boolean | undefined;
@@ -116,7 +119,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   async afterRun(context: RunContext): Promise<void> {
     if (context.error === undefined) {
       await this.#store(context, context.produced);
-    } else if (this.#policy.keepPartial) {
+    } else if (this.#policy.keepPartial && context.partial.length > 0) {
       await this.#store(context, context.partial);
     }
   }
@@ -159,7 +162,8 @@ export abstract class MessageHistoryProvider implements ContextProvider {
         notes.stored.add(message.messageId);
       }
     };
-    notes.writing = notes.writing.then(write);
+    // A write that failed says nothing about the next one.
+    notes.writing = notes.writing.catch(() => undefined).then(write);
     await notes.writing;
   }
 

@@ -1,0 +1,71 @@
+import { isAbortError, type Message } from "@agentfw/core";
+import { describe, expect, it } from "vitest";
+import type { AgentUpdate } from "../src/index.ts";
+import { failureOf, open, settled } from "./fixture.ts";
+import { type Answer, call, shape } from "./scripted-client.ts";
+import { begun, expectNoUnheardRejections, PIECES, read } from "./streaming.ts";
+
+expectNoUnheardRejections();
+
+describe("A stream that is read to its end", () => {
+  it("gives the same messages as a plain run, and everything is stored when the loop ends", async () => {
+    const look = { name: "look", parameters: { type: "object" }, execute: () => [1, 2] };
+    const script: Answer[] = [[call("c", "look")], { pieces: PIECES }];
+    const plain = await begun(script, { tools: [look] });
+    const streamed = await begun(script, { tools: [look] });
+    const response = await plain.agent.run("u1", { session: plain.session(), runId: "r" });
+    const updates: AgentUpdate[] = [];
+    for await (const update of streamed.agent.runStream("u1", { session: streamed.session(), runId: "r" })) {
+      updates.push(update);
+    }
+    const storedAtTheEnd = await streamed.stored();
+    expect(updates.filter(({ role }) => role === "assistant").map(({ text }) => text)).toEqual(["", ...PIECES]);
+    const withoutTimes = (messages: readonly Message[]) => messages.map(({ createdAt: _, ...message }) => message);
+    expect(withoutTimes(storedAtTheEnd).slice(2)).toEqual(withoutTimes(await plain.stored()).slice(2));
+    expect(shape(response.messages)).toEqual(shape(storedAtTheEnd).slice(3));
+    expect(response.text).toBe("Hello world");
+  });
+
+  it("gives the whole response to finalResponse, read before or not, and as often as it is asked", async () => {
+    const { agent } = open([{ pieces: PIECES }, { pieces: PIECES }]);
+    const unread = agent.runStream("x");
+    expect((await unread.finalResponse()).text).toBe("Hello world");
+    expect((await unread.finalResponse()).text).toBe("Hello world");
+    const half = agent.runStream("x");
+    const iterator = half[Symbol.asyncIterator]();
+    expect((await iterator.next()).value?.text).toBe("Hel");
+    expect((await half.finalResponse()).text).toBe("Hello world");
+  });
+
+  it("starts nothing before the first piece is asked for", async () => {
+    const { agent, client, store, session } = open(["hi"]);
+    agent.runStream("x", { session: session() });
+    await settled();
+    expect([client.calls.length, store.calls.length]).toEqual([0, 0]);
+  });
+
+  it("rejects finalResponse after the loop was left, with an abort error", async () => {
+    const { agent } = open([{ pieces: PIECES }]);
+    const stream = agent.runStream("x");
+    await read(stream, () => "stop");
+    expect(isAbortError(await failureOf(stream.finalResponse()))).toBe(true);
+    expect(isAbortError(await failureOf(stream.finalResponse()))).toBe(true);
+  });
+
+  it("gives the model's error unchanged to the loop and to finalResponse", async () => {
+    const cause = new RangeError("overloaded");
+    const { agent } = open([{ pieces: ["Hel"], throws: cause }]);
+    const stream = agent.runStream("x");
+    const seen: string[] = [];
+    const error = await failureOf(
+      (async () => {
+        for await (const { text } of stream) {
+          seen.push(text);
+        }
+      })(),
+    );
+    expect(seen).toEqual(["Hel"]);
+    expect(error).toBe(cause);
+    expect(await failureOf(stream.finalResponse())).toBe(cause);
+  });
+});
