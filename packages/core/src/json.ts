@@ -12,13 +12,14 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Sets an own property whatever its name; plain assignment of `__proto__` would change the prototype instead. */
-function setOwn(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === "__proto__") {
-    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    target[key] = value;
-  }
+/** Deeper than this, JSON itself would run out of stack. */
+const MAX_LEVELS = 1_000;
+
+/** Where a value stands. Paths are spelled out only when something is wrong. */
+interface Place {
+  readonly value: unknown;
+  readonly name: string | number;
+  readonly parent: Place | undefined;
 }
 
 /**
@@ -29,82 +30,72 @@ function setOwn(target: Record<string, Json>, key: string, value: Json): void {
  * @param path Names `value` in the error, for example `state`.
  * @throws `configuration` naming the path of what JSON cannot hold: NaN, infinities, bigint, symbols, functions, cycles,
  * invalid dates, and instances of classes (Map, Set, typed arrays and the caller's own); also of what is nested more
- * than 1,000 levels deep, which JSON itself would run out of stack for.
+ * than 1,000 levels deep.
  */
 export function toJson(value: unknown, path: string): Json {
-  return copy(value, path, undefined);
+  return copy({ value, name: path, parent: undefined });
 }
 
-/** The objects around the current one, to notice cycles without remembering every object ever seen. */
-interface Ancestor {
-  readonly value: object;
-  readonly parent: Ancestor | undefined;
-}
-
-function copy(value: unknown, path: string, parent: Ancestor | undefined): Json {
+function copy(place: Place): Json {
+  const { value } = place;
   switch (typeof value) {
     case "string":
     case "boolean":
       return value;
     case "number":
-      if (!Number.isFinite(value)) {
-        throw configurationError(path, `${value} is not a JSON number`);
-      }
-      return value;
+      return Number.isFinite(value) ? value : refuse(place, String(value));
     case "object":
-      return value === null ? null : copyObject(value, path, parent);
+      return value === null ? null : copyObject(value, place);
     default:
-      throw configurationError(path, `a ${typeof value} cannot be stored as JSON`);
+      return refuse(place, `a ${typeof value}`);
   }
 }
 
-function copyObject(value: object, path: string, parent: Ancestor | undefined): Json {
+function copyObject(value: object, place: Place): Json {
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) {
-      throw configurationError(path, "an invalid date cannot be stored as JSON");
-    }
-    return value.toISOString();
+    return Number.isNaN(value.getTime()) ? refuse(place, "an invalid date") : value.toISOString();
   }
-  let levels = 1_000;
-  for (let ancestor = parent; ancestor !== undefined; ancestor = ancestor.parent) {
-    levels -= 1;
-    if (ancestor.value === value || levels === 0) {
-      throw configurationError(path, `${levels === 0 ? "too deep a nesting" : "a cycle"} cannot be stored as JSON`);
+  let levels = 1;
+  for (let outer = place.parent; outer !== undefined; outer = outer.parent) {
+    levels += 1;
+    if (outer.value === value || levels > MAX_LEVELS) {
+      return refuse(place, outer.value === value ? "a cycle" : "too deep a nesting");
     }
   }
-  const self: Ancestor = { value, parent };
   if (Array.isArray(value)) {
-    return Array.from(value, (item: unknown, index) =>
-      item === undefined ? null : copy(item, `${path}[${index}]`, self),
+    return Array.from(value, (item: unknown, name) =>
+      item === undefined ? null : copy({ value: item, name, parent: place }),
     );
   }
   if (!isPlainObject(value)) {
-    throw configurationError(path, `an instance of ${className(value)} cannot be stored as JSON`);
+    return refuse(place, `an instance of ${value.constructor?.name || "a class"}`);
   }
   const result: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = value[name];
     if (member !== undefined) {
-      setOwn(result, key, copy(member, `${path}.${key}`, self));
+      setOwn(result, name, copy({ value: member, name, parent: place }));
     }
   }
   return result;
 }
 
-function className(value: object): string {
-  return typeof value.constructor === "function" ? value.constructor.name || "a class" : "a class";
+function refuse(place: Place, what: string): never {
+  throw configurationError(pathOf(place), `${what} cannot be stored as JSON`);
 }
 
-/** A deep copy of data that is JSON already. */
-export function cloneJson(value: Json): Json {
-  if (typeof value !== "object" || value === null) {
-    return value;
+function pathOf({ name, parent }: Place): string {
+  if (parent === undefined) {
+    return String(name);
   }
-  if (Array.isArray(value)) {
-    return value.map(cloneJson);
+  return pathOf(parent) + (typeof name === "number" ? `[${name}]` : `.${name}`);
+}
+
+/** Sets an own property whatever its name; plain assignment of `__proto__` would change the prototype instead. */
+export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    target[key] = value;
   }
-  const result: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value)) {
-    setOwn(result, key, cloneJson(member));
-  }
-  return result;
 }

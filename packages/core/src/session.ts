@@ -1,5 +1,5 @@
 import { AgentFrameworkError, configurationError } from "./errors.ts";
-import { cloneJson, isPlainObject, type Json, toJson } from "./json.ts";
+import { isPlainObject, type Json, setOwn, toJson } from "./json.ts";
 import { assertName, assertOwner } from "./store-input.ts";
 
 /** The version of the serialized form that this core writes, and the newest that it reads. */
@@ -65,10 +65,9 @@ export class AgentSession {
     }
     const owner = options.owner ?? null;
     assertOwner(owner, "owner");
-    const state = toJson(options.state ?? {}, "state");
     this.sessionId = sessionId ?? crypto.randomUUID();
     this.serviceSessionId = serviceSessionId;
-    this.state = isPlainObject(state) ? state : {};
+    this.state = stateToJson(options.state ?? {});
     this.#owner = owner;
   }
 
@@ -83,14 +82,13 @@ export class AgentSession {
    * @throws `configuration` naming the path of state that JSON cannot hold.
    */
   toJSON(): AgentSessionJson {
-    const state = toJson(this.state, "state");
     return {
       type: "agentfw.session",
       version: FORMAT_VERSION,
       sessionId: this.sessionId,
       ...(this.serviceSessionId === undefined ? {} : { serviceSessionId: this.serviceSessionId }),
       ...(this.#owner === null ? {} : { owned: true }),
-      state: isPlainObject(state) ? state : {},
+      state: stateToJson(this.state),
     };
   }
 
@@ -123,6 +121,14 @@ export class AgentSession {
     }
     return new AgentSession({ sessionId, serviceSessionId, state, owner });
   }
+}
+
+function stateToJson(state: unknown): Record<string, Json> {
+  const json = toJson(state, "state");
+  if (!isPlainObject(json)) {
+    throw configurationError("state", "must be an object");
+  }
+  return json;
 }
 
 function parse(text: string): unknown {
@@ -183,11 +189,9 @@ export class ProviderSessionState<T> {
   get(session: AgentSession): T {
     const { key, initialize, codec } = this.#options;
     if (!Object.hasOwn(session.state, key)) {
-      const value = initialize(session);
-      this.set(session, value);
-      return value;
+      this.set(session, initialize(session));
     }
-    const json = cloneJson(toJson(session.state[key] ?? null, `state.${key}`));
+    const json = toJson(session.state[key] ?? null, `state.${key}`);
     try {
       return codec === undefined ? unchecked<T>(json) : codec.decode(json);
     } catch (cause) {
@@ -199,7 +203,7 @@ export class ProviderSessionState<T> {
   set(session: AgentSession, value: T): void {
     const { key, codec } = this.#options;
     const json = toJson(codec === undefined ? value : codec.encode(value), `state.${key}`);
-    Object.defineProperty(session.state, key, { value: json, writable: true, enumerable: true, configurable: true });
+    setOwn(session.state, key, json);
   }
 }
 

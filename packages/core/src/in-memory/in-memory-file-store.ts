@@ -2,7 +2,7 @@ import { AgentFrameworkError, configurationError } from "../errors.ts";
 import { assertFilePath, assertSearch, foldFileName } from "../file-path.ts";
 import type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "../ports/file-store.ts";
 import type { Scope } from "../ports/state-types.ts";
-import { assertOwner } from "../store-input.ts";
+import { conflict, Partitions } from "./in-memory-parts.ts";
 
 /** Steps of the matcher between two looks at the clock: well below a millisecond. */
 const WORK_BETWEEN_LOOKS = 10_000;
@@ -25,7 +25,7 @@ interface File {
 export class InMemoryFileStore implements FileStore {
   readonly contractVersion: 1 = 1;
 
-  readonly #owners = new Map<string | null, Map<string, File>>();
+  readonly #owners = new Partitions<File>();
   #writes = 0;
 
   async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
@@ -34,7 +34,7 @@ export class InMemoryFileStore implements FileStore {
   }
 
   async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
-    const files = this.#files(options);
+    const files = this.#owners.of(options);
     assertFilePath(path, "path");
     if (typeof text !== "string" || !text.isWellFormed()) {
       throw configurationError("text", "must be a string without lone surrogates");
@@ -42,13 +42,13 @@ export class InMemoryFileStore implements FileStore {
     const folded = foldFileName(path);
     const existing = files.get(folded);
     if (existing !== undefined && existing.path !== path) {
-      throw conflict("a file whose name differs only in case or Unicode form exists", existing);
+      throw conflict("a file whose name differs only in case or Unicode form exists", existing?.etag);
     }
     if (options.ifNoneMatch !== undefined && existing !== undefined) {
-      throw conflict("the file exists", existing);
+      throw conflict("the file exists", existing?.etag);
     }
     if (options.ifMatch !== undefined && options.ifMatch !== existing?.etag) {
-      throw conflict("the etag does not match", existing);
+      throw conflict("the etag does not match", existing?.etag);
     }
     assertNoClash(files, folded);
     this.#writes += 1;
@@ -58,7 +58,7 @@ export class InMemoryFileStore implements FileStore {
   }
 
   async delete(path: string, options: Scope = {}): Promise<boolean> {
-    return this.#find(path, options) !== undefined && this.#files(options).delete(foldFileName(path));
+    return this.#find(path, options) !== undefined && this.#owners.of(options).delete(foldFileName(path));
   }
 
   async exists(path: string, options: Scope = {}): Promise<boolean> {
@@ -93,29 +93,16 @@ export class InMemoryFileStore implements FileStore {
     return found;
   }
 
-  #files(scope: Scope): Map<string, File> {
-    scope.signal?.throwIfAborted();
-    const owner = scope.owner ?? null;
-    assertOwner(owner, "owner");
-    const existing = this.#owners.get(owner);
-    if (existing !== undefined) {
-      return existing;
-    }
-    const files = new Map<string, File>();
-    this.#owners.set(owner, files);
-    return files;
-  }
-
   /** The file of exactly this name: another spelling of it is another file, as far as readers can tell. */
   #find(path: string, scope: Scope): File | undefined {
-    const files = this.#files(scope);
+    const files = this.#owners.of(scope);
     assertFilePath(path, "path");
     const file = files.get(foldFileName(path));
     return file?.path === path ? file : undefined;
   }
 
   #below(directory: string, scope: Scope): File[] {
-    const files = this.#files(scope);
+    const files = this.#owners.of(scope);
     if (directory !== "") {
       assertFilePath(directory, "directory");
     }
@@ -130,13 +117,9 @@ export class InMemoryFileStore implements FileStore {
 function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
   for (const [other, file] of files) {
     if (other.startsWith(`${folded}/`) || folded.startsWith(`${other}/`)) {
-      throw conflict("a file and a directory would share a name", file);
+      throw conflict("a file and a directory would share a name", file.etag);
     }
   }
-}
-
-function conflict(message: string, existing: File | undefined): AgentFrameworkError {
-  return new AgentFrameworkError("conflict", message, { provider: "in-memory", currentVersion: existing?.etag });
 }
 
 /** Gives a function to call between slices of work: it pauses now and then, and ends what takes too long. */

@@ -1,6 +1,6 @@
 import type { ConversationPlace } from "../context-provider.ts";
 import { AgentFrameworkError, configurationError } from "../errors.ts";
-import { cloneJson, isPlainObject, type Json } from "../json.ts";
+import { isPlainObject, type Json, setOwn, toJson } from "../json.ts";
 import type { Message } from "../message.ts";
 import { messageFromJson, messageToJson } from "../message-codec.ts";
 import { type HistoryPolicy, MessageHistoryProvider } from "../message-history-provider.ts";
@@ -92,7 +92,7 @@ class SessionMessageLog implements MessageLog {
 
   #decode(json: Json, index: number): Message {
     try {
-      return messageFromJson(cloneJson(json));
+      return messageFromJson(toJson(json, "message"));
     } catch (cause) {
       const position = `state.${this.#sourceId}.messages[${index}]`;
       throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position, cause });
@@ -114,6 +114,5 @@ function idsOf(stored: readonly Json[]): Set<unknown> {
 }
 
 function setSlice(session: AgentSession, sourceId: string, messages: readonly Json[]): void {
-  const value = { messages };
-  Object.defineProperty(session.state, sourceId, { value, writable: true, enumerable: true, configurable: true });
+  setOwn(session.state, sourceId, { messages });
 }

@@ -1,4 +1,4 @@
-import { AgentFrameworkError, configurationError } from "../errors.ts";
+import { configurationError } from "../errors.ts";
 import type { HistoryStore } from "../ports/history-store.ts";
 import type {
   AppendOptions,
@@ -21,8 +21,7 @@ import {
   assertReadOptions,
   historyKeyText,
 } from "../store-input.ts";
-
-const PROVIDER = "in-memory";
+import { conflict, idleMs, MAX_BYTES } from "./in-memory-parts.ts";
 
 /** Options of {@link InMemoryHistoryStore}. */
 export interface InMemoryHistoryStoreOptions {
@@ -58,7 +57,7 @@ export class InMemoryHistoryStore implements HistoryStore {
     list: true,
     ttl: true,
     maxRecords: true,
-    maxRecordBytes: 64 * 1024 * 1024,
+    maxRecordBytes: MAX_BYTES,
   };
 
   readonly #conversations = new Map<string, Conversation>();
@@ -73,11 +72,8 @@ export class InMemoryHistoryStore implements HistoryStore {
     if (maxRecords !== undefined) {
       assertCount(maxRecords, "maxRecords", 1);
     }
-    if (ttlSeconds !== undefined && !(Number.isFinite(ttlSeconds) && ttlSeconds > 0)) {
-      throw configurationError("ttlSeconds", "must be a number above 0");
-    }
     this.#maxRecords = maxRecords ?? Number.POSITIVE_INFINITY;
-    this.#ttlMs = (ttlSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#ttlMs = idleMs(ttlSeconds);
     this.#now = options.now ?? Date.now;
   }
 
@@ -227,7 +223,7 @@ export class InMemoryHistoryStore implements HistoryStore {
   #assertVersion(conversation: Conversation | undefined, ifVersion: string | undefined): void {
     const currentVersion = conversation?.version ?? "";
     if (ifVersion !== undefined && ifVersion !== currentVersion) {
-      throw new AgentFrameworkError("conflict", "another writer came first", { provider: PROVIDER, currentVersion });
+      throw conflict("another writer came first", currentVersion);
     }
   }
 }
@@ -235,7 +231,7 @@ export class InMemoryHistoryStore implements HistoryStore {
 function indexOfId(records: readonly HistoryRecord[], id: string, field: string): number {
   const index = records.findLastIndex((record) => record.id === id);
   if (index < 0) {
-    throw new AgentFrameworkError("conflict", `${field}: the record is no longer stored`, { provider: PROVIDER });
+    throw conflict(`${field}: the record is no longer stored`);
   }
   return index;
 }

@@ -2,7 +2,8 @@ import { AgentFrameworkError, configurationError } from "../errors.ts";
 import { isPlainObject } from "../json.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "../ports/state-types.ts";
-import { assertCount, assertName, assertOwner, utf8Length } from "../store-input.ts";
+import { assertCount, assertName, utf8Length } from "../store-input.ts";
+import { conflict, idleMs, MAX_BYTES, Partitions } from "./in-memory-parts.ts";
 
 /** Options of {@link InMemoryStateStore}. */
 export interface InMemoryStateStoreOptions {
@@ -21,19 +22,15 @@ interface Entry extends StateItem {
 /** The reference implementation of {@link StateStore}: one process, nothing survives it. */
 export class InMemoryStateStore implements StateStore {
   readonly contractVersion: 1 = 1;
-  readonly capabilities: StateCapabilities = { maxValueBytes: 64 * 1024 * 1024, ttl: true, isolation: true };
+  readonly capabilities: StateCapabilities = { maxValueBytes: MAX_BYTES, ttl: true, isolation: true };
 
-  readonly #owners = new Map<string | null, Map<string, Entry>>();
+  readonly #owners = new Partitions<Entry>();
   readonly #ttlMs: number;
   readonly #now: () => number;
   #writes = 0;
 
   constructor(options: InMemoryStateStoreOptions = {}) {
-    const { ttlSeconds } = options;
-    if (ttlSeconds !== undefined && !(Number.isFinite(ttlSeconds) && ttlSeconds > 0)) {
-      throw configurationError("ttlSeconds", "must be a number above 0");
-    }
-    this.#ttlMs = (ttlSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#ttlMs = idleMs(options.ttlSeconds);
     this.#now = options.now ?? Date.now;
   }
 
@@ -45,7 +42,7 @@ export class InMemoryStateStore implements StateStore {
     const items = this.#enter(key, options);
     const existing = this.#live(items, key);
     if (existing !== undefined) {
-      throw conflict("an item with this key exists", existing);
+      throw conflict("an item with this key exists", existing.etag);
     }
     return this.#write(items, key, text, options.tags, undefined);
   }
@@ -103,17 +100,8 @@ export class InMemoryStateStore implements StateStore {
 
   /** Checks what every call has in common and gives the items of its owner. */
   #enter(key: string, scope: Scope): Map<string, Entry> {
-    scope.signal?.throwIfAborted();
     assertName(key, "key");
-    const owner = scope.owner ?? null;
-    assertOwner(owner, "owner");
-    const existing = this.#owners.get(owner);
-    if (existing !== undefined) {
-      return existing;
-    }
-    const items = new Map<string, Entry>();
-    this.#owners.set(owner, items);
-    return items;
+    return this.#owners.of(scope);
   }
 
   #live(items: Map<string, Entry>, key: string): Entry | undefined {
@@ -175,10 +163,6 @@ export function assertTags(tags: Tags | undefined): void {
 
 function assertMatch(existing: Entry | undefined, ifMatch: string | undefined): void {
   if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
-    throw conflict("the etag does not match", existing);
+    throw conflict("the etag does not match", existing?.etag);
   }
-}
-
-function conflict(message: string, existing: Entry | undefined): AgentFrameworkError {
-  return new AgentFrameworkError("conflict", message, { provider: "in-memory", currentVersion: existing?.etag });
 }
