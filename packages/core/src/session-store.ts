@@ -72,7 +72,7 @@ export class SessionStore {
 
   /**
    * Changes a stored session: loads it, lets `change` work on it, and saves it; when someone else saved in between, it
-   * starts over with theirs. `change` may therefore be called several times.
+   * starts over with theirs, after a random pause of up to 100 ms. `change` may therefore be called several times.
    *
    * @param options `attempts`: how often to try. @default 20
    * @throws `not_found` when this owner has no such session; `conflict` after the last attempt.
@@ -82,7 +82,7 @@ export class SessionStore {
     scope: SessionScope & { readonly attempts?: number | undefined },
     change: (session: AgentSession) => void | Promise<void>,
   ): Promise<AgentSession> {
-    const attempts = scope.attempts ?? 20;
+    const attempts = scope?.attempts ?? 20;
     assertCount(attempts, "attempts", 1);
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.load(sessionId, scope);
@@ -98,6 +98,8 @@ export class SessionStore {
           throw error;
         }
       }
+      // Writers that met once would meet again at every attempt if each of them started over at once.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 100)));
     }
   }
 
@@ -119,7 +121,7 @@ export class SessionStore {
 }
 
 function prefixOf(scope: SessionScope): string {
-  assertOwner(scope.owner, "owner");
+  assertOwner(scope?.owner, "owner");
   return scope.owner === null ? "session::" : `session:${encode(scope.owner)}.:`;
 }
 

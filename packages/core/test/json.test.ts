@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { isAgentFrameworkError, isPlainObject, toJson } from "../src/index.ts";
-import { cloneJson } from "../src/json.ts";
 
 /** The error that toJson throws. */
 function refusal(value: unknown): unknown {
