@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { PlaceLease } from "@agentfw/core";
+import type { PlaceLease } from "./conversation-queue.ts";
 
 /** The conversations that the code around us holds, so that a run inside a run never waits for the outer one. */
 const held = new AsyncLocalStorage<readonly PlaceLease[]>();

@@ -1,7 +1,6 @@
 import {
   AgentFrameworkError,
   type ContextProvider,
-  enterConversation,
   groupMessages,
   groupToMessages,
   interruptedResult,
@@ -10,7 +9,6 @@ import {
   MessageHistoryProvider,
   type MessagesInput,
   openCalls,
-  type PlaceLease,
   Run,
   report,
 } from "@agentfw/core";
@@ -18,6 +16,7 @@ import { Interruption, NEVER } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
+import { enterConversation, type PlaceLease } from "./conversation-queue.ts";
 import { functionLoop } from "./function-loop.ts";
 import { heldPlaces, insideOf } from "./nesting.ts";
 import { ProviderHooks } from "./provider-hooks.ts";

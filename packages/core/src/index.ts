@@ -27,7 +27,6 @@ export {
   type OpenConversationOptions,
   openConversation,
 } from "./conversation.ts";
-export { type EnterOptions, enterConversation, type PlaceLease } from "./conversation-queue.ts";
 export { assertTimeout, type DeadlineOptions, withDeadline } from "./deadline.ts";
 export { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
 export {

@@ -1,6 +1,4 @@
-import type { ConversationPlace } from "./context-provider.ts";
-import { abortReason } from "./deadline.ts";
-import { AgentFrameworkError } from "./errors.ts";
+import { AgentFrameworkError, type ConversationPlace } from "@agentfw/core";
 
 /** Options of {@link enterConversation}. */
 export interface EnterOptions {
@@ -153,7 +151,7 @@ function wait(queue: Queue, lease: Lease, options: EnterOptions): Promise<PlaceL
       queue.waiters.splice(queue.waiters.indexOf(waiter), 1);
       settle(() => reject(error));
     };
-    const abort = () => leave(signal === undefined ? undefined : abortReason(signal));
+    const abort = () => leave(signal?.reason);
     const waiter: Waiter = {
       admit: () => {
         queue.holder = lease;
