@@ -24,14 +24,11 @@ export interface DiagnosticEvent {
   readonly cause?: unknown;
 }
 
-/** Receives every diagnostic. What it throws is ignored: reporting never changes an outcome. */
+/** Receives every diagnostic. That it throws or rejects is ignored: reporting never changes an outcome. */
 export type DiagnosticHandler = (event: DiagnosticEvent) => void;
 
 /** Hands an event to a handler, whatever the handler does. */
 export function report(handler: DiagnosticHandler | undefined, event: DiagnosticEvent): void {
-  try {
-    handler?.(event);
-  } catch {
-    // A broken handler must not fail a run whose data is safe.
-  }
+  // A broken handler must not fail a run whose data is safe, nor end the process.
+  new Promise((resolve) => resolve(handler?.(event))).catch(() => undefined);
 }
