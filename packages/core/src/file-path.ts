@@ -1,8 +1,7 @@
 import { assertTimeout } from "./deadline.ts";
 import { configurationError } from "./errors.ts";
-import { compileLinearPattern, type LineSearch } from "./linear-pattern.ts";
 import type { FileSearchOptions } from "./ports/file-store.ts";
-import { assertCount } from "./store-input.ts";
+import { assertCount, utf8Length } from "./store-input.ts";
 
 /** Device names that some systems reserve, with or without an extension; superscript digits count as digits there. */
 const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
@@ -20,26 +19,20 @@ const MAX_PATTERN_LENGTH = 256;
  * @throws `configuration` naming the rule.
  */
 export function assertFilePath(path: string, field: string): void {
-  if (typeof path !== "string" || path === "") {
+  if (typeof path !== "string" || path === "" || path.startsWith("/")) {
     throw configurationError(field, "must be a non-empty relative path");
   }
-  if (path.startsWith("/") || path.includes("\\")) {
-    throw configurationError(field, "must be relative, with / between its segments");
-  }
   if (FORBIDDEN_CHARACTER.test(path) || !path.isWellFormed()) {
-    throw configurationError(field, 'must not hold control characters, lone surrogates or any of : * ? " < > |');
+    throw configurationError(field, 'must not hold control characters, lone surrogates or any of \\ : * ? " < > |');
   }
   for (const segment of path.split("/")) {
-    if (segment === "" || segment === "." || segment === "..") {
-      throw configurationError(field, "must not hold empty segments, . or ..");
+    if (/^ |[. ]$|^$/.test(segment) || DEVICE_NAME.test(segment)) {
+      throw configurationError(
+        field,
+        "segments must not be empty, begin or end in a blank, end in a dot, or name a device",
+      );
     }
-    if (/[. ]$/.test(segment) || segment.startsWith(" ")) {
-      throw configurationError(field, "segments must not begin with a blank or end in a dot or a blank");
-    }
-    if (DEVICE_NAME.test(segment)) {
-      throw configurationError(field, "must not use a reserved device name");
-    }
-    if (new TextEncoder().encode(segment).length > 255) {
+    if (utf8Length(segment) > 255) {
       throw configurationError(field, "segments must not be longer than 255 bytes");
     }
   }
@@ -50,21 +43,13 @@ export function foldFileName(path: string): string {
   return path.normalize("NFKC").toLowerCase().normalize("NFKC");
 }
 
-/**
- * Compiles a search pattern, case-insensitive and linear in time, and checks the options.
- *
- * @throws `configuration` for a pattern that is empty, above 256 characters, malformed, or beyond what
- * {@link compileLinearPattern} supports.
- */
-export function assertSearch(
-  pattern: string,
-  options: FileSearchOptions,
-): { startSearch: (line: string) => LineSearch; limit: number; timeoutMs: number } {
+/** Checks the options of a search. @throws `configuration` for a pattern that is empty or above 256 characters. */
+export function assertSearch(pattern: string, options: FileSearchOptions): { limit: number; timeoutMs: number } {
   const { limit = 100, timeoutMs = 1_000 } = options;
   assertCount(limit, "limit", 1);
   assertTimeout(timeoutMs, "timeoutMs");
   if (typeof pattern !== "string" || pattern === "" || pattern.length > MAX_PATTERN_LENGTH) {
     throw configurationError("pattern", `must be a regular expression of 1 to ${MAX_PATTERN_LENGTH} characters`);
   }
-  return { startSearch: compileLinearPattern(pattern), limit, timeoutMs };
+  return { limit, timeoutMs };
 }

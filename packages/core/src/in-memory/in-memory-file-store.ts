@@ -70,7 +70,10 @@ export class InMemoryFileStore implements FileStore {
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
-    const { startSearch, limit, timeoutMs } = assertSearch(pattern, options);
+    const { limit, timeoutMs } = assertSearch(pattern, options);
+    // Loaded at the first search: programs that never search need not carry a matcher.
+    const { compileLinearPattern } = await import("../linear-pattern.ts");
+    const startSearch = compileLinearPattern(pattern);
     const breathe = breather(timeoutMs, options);
     const found: FileMatch[] = [];
     // The files are taken at one point in time: what is written during a pause is not looked at.
