@@ -1,0 +1,108 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
+import { describe, expect, test } from "vitest";
+import { toFrameworkError } from "../src/errors.ts";
+import { codeOf, conversation, fileOf, openStore, record, records, tree } from "./support/store.ts";
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: /secret/owner@example.com/main/s.jsonl`), { code });
+}
+
+describe("the table", () => {
+  test.each([
+    ["EACCES", "unauthorized"],
+    ["EPERM", "unauthorized"],
+    ["EROFS", "unauthorized"],
+    ["ELOOP", "unauthorized"],
+    ["EMLINK", "unauthorized"],
+    ["EFBIG", "too_large"],
+    ["ENAMETOOLONG", "configuration"],
+    ["ENOSPC", "unavailable"],
+    ["EDQUOT", "unavailable"],
+    ["EMFILE", "unavailable"],
+    ["ENFILE", "unavailable"],
+    ["EIO", "unavailable"],
+    ["ENOTDIR", "unavailable"],
+    ["EISDIR", "unavailable"],
+    ["ENOENT", "unavailable"],
+    ["EBUSY", "unavailable"],
+    ["ESOMETHINGNEW", "unavailable"],
+  ])("%s is %s", (code, expected) => {
+    const error = toFrameworkError(systemError(code), "append");
+    expect(isAgentFrameworkError(error, expected as never)).toBe(true);
+    expect(error).toMatchObject({ provider: "history-file", cause: { code } });
+  });
+
+  test("a message names the operation and the reason, and no path", () => {
+    const error = toFrameworkError(systemError("ENOSPC"), "append");
+    expect(error).toMatchObject({ message: "[history-file] append: no space left on the device" });
+    expect(String(toFrameworkError(systemError("EUNKNOWN"), "read"))).not.toContain("secret");
+  });
+
+  test("an AbortError, an error of the framework and a programming error pass through", () => {
+    const abort = new DOMException("stop", "AbortError");
+    const ours = new AgentFrameworkError("conflict", "no");
+    const bug = new TypeError("not a function");
+    const invalid = Object.assign(new TypeError("path"), { code: "ERR_INVALID_ARG_TYPE" });
+    for (const error of [abort, ours, bug, invalid]) {
+      expect(toFrameworkError(error, "read")).toBe(error);
+    }
+  });
+});
+
+describe("an outage is never an empty history", () => {
+  test("a root that never was is an empty store, and reading makes nothing", async () => {
+    const { store, directory } = await openStore();
+    expect(await store.read(conversation())).toEqual({ records: [], version: "" });
+    expect(await store.list({ allOwners: true })).toEqual({ items: [] });
+    await store.clear(conversation());
+    await expect(tree(directory)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("a root that was there and is gone is unavailable, and writes do not start afresh", async () => {
+    const { store, directory } = await openStore();
+    await store.append(conversation(), records("a", 2));
+    await rename(directory, `${directory}.gone`);
+    expect(await codeOf(store.read(conversation()))).toBe("unavailable");
+    expect(await codeOf(store.read(conversation("another")))).toBe("unavailable");
+    expect(await codeOf(store.append(conversation(), records("b", 1)))).toBe("unavailable");
+    expect(await codeOf(store.append(conversation("another"), records("b", 1)))).toBe("unavailable");
+    expect(await codeOf(store.clear(conversation()))).toBe("unavailable");
+    expect(await codeOf(store.list({ owner: "owner-1" }))).toBe("unavailable");
+    await rename(`${directory}.gone`, directory);
+    expect((await store.read(conversation())).records).toEqual(records("a", 2));
+  });
+
+  test("a store that has only read notices the loss too", async () => {
+    const { store, directory } = await openStore();
+    await store.append(conversation(), records("a", 2));
+    const { store: reader } = await openStore({ directory });
+    await reader.read(conversation());
+    await rm(directory, { recursive: true });
+    expect(await codeOf(reader.read(conversation()))).toBe("unavailable");
+  });
+
+  test("a file in the place of a directory, and a directory in the place of a file, are unavailable", async () => {
+    const { store, directory } = await openStore();
+    await store.append(conversation("other"), [record("a")]);
+    await mkdir(fileOf(directory));
+    expect(await codeOf(store.read(conversation()))).toBe("unavailable");
+    expect(await codeOf(store.append(conversation(), [record("a")]))).toBe("unavailable");
+    await writeFile(`${directory}/owner-2`, "");
+    for (const key of [conversation("s", { owner: "owner-2" })]) {
+      expect(await codeOf(store.read(key))).toBe("unavailable");
+      expect(await codeOf(store.append(key, [record("a")]))).toBe("unavailable");
+      expect(await codeOf(store.clear(key))).toBe("unavailable");
+      expect(await codeOf(store.list({ owner: "owner-2" }))).toBe("unavailable");
+    }
+  });
+
+  test("a missing directory is absence only while the root is there", async () => {
+    const { store, directory } = await openStore();
+    await store.append(conversation(), [record("a")]);
+    await rm(dirname(fileOf(directory)), { recursive: true });
+    expect(await store.read(conversation())).toEqual({ records: [], version: "" });
+    expect((await store.append(conversation(), [record("a")])).appended).toBe(1);
+  });
+});

@@ -1,0 +1,123 @@
+import fs from "node:fs";
+import { appendFile, readFile, stat } from "node:fs/promises";
+import { describe, expect, test, vi } from "vitest";
+import { codeOf, conversation, fileOf, ids, openStore, record, records } from "./support/store.ts";
+
+/** How many bytes were asked of the disk while `work` ran. */
+async function bytesRead(work: () => Promise<unknown>): Promise<number> {
+  const spy = vi.spyOn(fs, "read");
+  try {
+    await work();
+    return spy.mock.calls.reduce((sum, call: readonly unknown[]) => sum + Number(call[3]), 0);
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+describe("the cost of reading", () => {
+  test("the newest 20 records is the same in a file a thousand times as long", async () => {
+    const { store, directory } = await openStore();
+    for (let turn = 0; turn < 50; turn += 1) {
+      await store.append(conversation(), records(`turn-${turn}`, 2));
+    }
+    const read = () => store.read(conversation(), { last: 20 });
+    const newest = (await read()).records;
+    const bytes = await readFile(fileOf(directory));
+    const body = bytes.subarray(bytes.indexOf("\n") + 1);
+    await appendFile(fileOf(directory), Buffer.concat(Array.from({ length: 1000 }, () => body)));
+    expect((await read()).records).toEqual(newest);
+    expect((await stat(fileOf(directory))).size).toBeGreaterThan(9_000_000);
+    expect(await bytesRead(read)).toBeLessThan(32 * 1024);
+  });
+
+  test("an older page by its cursor is that of the page", async () => {
+    const { store } = await openStore();
+    const large = JSON.stringify("x".repeat(20_000));
+    for (let turn = 0; turn < 100; turn += 1) {
+      await store.append(conversation(), [record(`turn-${turn}`, large)]);
+    }
+    const { older } = await store.read(conversation(), { last: 50 });
+    const cost = await bytesRead(() => store.read(conversation(), { last: 2, before: older }));
+    expect(cost).toBeLessThan(5 * 20_000);
+  });
+
+  test("ids for the first append of a process leaves out what large records hold", async () => {
+    const { store, directory } = await openStore();
+    const large = JSON.stringify("x".repeat(1_000_000));
+    for (let turn = 0; turn < 12; turn += 1) {
+      await store.append(conversation(), [record(`large-${turn}`, large), record(`small-${turn}`)]);
+    }
+    const { store: cold } = await openStore({ directory });
+    const cost = await bytesRead(async () => {
+      expect((await cold.append(conversation(), [record("large-0", large)])).appended).toBe(0);
+    });
+    expect(cost).toBeLessThan(1_000_000);
+    expect((await cold.append(conversation(), [record("large-0", large), record("new")])).appended).toBe(1);
+  });
+
+  test("nothing again for an append when no one else has written", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 2));
+    await store.append(conversation(), records("b", 2));
+    expect(await bytesRead(() => store.append(conversation(), records("c", 2)))).toBe(0);
+  });
+});
+
+describe("lines of any size", () => {
+  test("come back whole, in pages of any size", async () => {
+    const { store } = await openStore();
+    const sizes = [1, 16_000, 3, 70_000, 65_536, 2, 400_000, 1, 1, 16_384, 131_072, 5];
+    const all = sizes.map((size, index) => record(`m-${index}`, JSON.stringify("é".repeat(size))));
+    for (const one of all) {
+      await store.append(conversation(), [one]);
+    }
+    expect((await store.read(conversation())).records).toEqual(all);
+    for (const last of [1, 2, 5, 11]) {
+      let found: unknown[] = [];
+      let before: string | undefined;
+      do {
+        const page = await store.read(conversation(), { last, before });
+        found = [...page.records, ...found];
+        before = page.older;
+      } while (before !== undefined);
+      expect(found).toEqual(all);
+    }
+  });
+});
+
+describe("a cursor", () => {
+  test("inside a turn goes on inside the turn", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 7));
+    const page = await store.read(conversation(), { last: 3 });
+    expect(ids(page.records)).toEqual(["a-4", "a-5", "a-6"]);
+    const older = await store.read(conversation(), { last: 3, before: page.older });
+    expect(ids(older.records)).toEqual(["a-1", "a-2", "a-3"]);
+    expect(older.version).toBe(page.version);
+  });
+
+  test("is a conflict after a replace and after a clear, never other data", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 10));
+    const { older } = await store.read(conversation(), { last: 3 });
+    await store.replace(conversation(), { fromId: "a-0", throughId: "a-1" }, [record("s")]);
+    expect(await codeOf(store.read(conversation(), { before: older }))).toBe("conflict");
+    const { older: newer } = await store.read(conversation(), { last: 3 });
+    await store.clear(conversation());
+    expect(await codeOf(store.read(conversation(), { before: newer }))).toBe("conflict");
+    await store.append(conversation(), records("a", 10));
+    expect(await codeOf(store.read(conversation(), { before: newer }))).toBe("conflict");
+  });
+
+  test("that points between lines or behind the end is a conflict", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 4));
+    await store.append(conversation(), records("b", 4));
+    const { older = "" } = await store.read(conversation(), { last: 4 });
+    const [generation, end] = older.split(".");
+    const moved = [`${generation}.${Number(end) + 5}.all`, `${generation}.999999.all`, `${generation}.1.all`];
+    for (const before of [...moved, `${generation}.${end}.5`, `${generation}.${end}`, `x.${end}.all`]) {
+      expect(await codeOf(store.read(conversation(), { before })), before).toBe("conflict");
+    }
+  });
+});
