@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+import { runCli } from "./cli-run.ts";
+
+const code = await runCli(process.argv.slice(2), (text) => process.stdout.write(text));
+
+// A store under test may leave connections open; they must not keep the command from ending.
+process.stdout.write("", () => process.exit(code));

@@ -1,0 +1,122 @@
+import { type FileStore, isAgentFrameworkError } from "@agentfw/core";
+import { endings, ensure, expectAbort, present, same } from "../expect.ts";
+import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
+import { expectFile, expectListed, type FileClause } from "./support.ts";
+
+const SECRET = "c0ffee-secret-c0ffee";
+
+const BROKEN = { hooks: ["breakBackend", "healBackend"] } as const;
+
+/** Outages, callers that leave, and what is around the store. */
+export const boundaryClauses: readonly FileClause[] = [
+  {
+    id: "F30",
+    title: "a backend that is down makes every call reject, and never reads as no file",
+    contract: "FileStore; HistoryStore 4",
+    reason: "Notes that read as absent during an outage are written anew, over the old ones.",
+    requires: BROKEN,
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      await opened.store.write("a.md", "one");
+      await duringOutage(opened, "breakBackend", () => expectOutage(everyCall(opened.store)));
+    },
+  },
+  {
+    id: "F31",
+    title: "after an outage, also one at its first call, the same store works again",
+    contract: "FileStore; HistoryStore 12",
+    reason: "Nobody restarts every process because a server was down for a minute.",
+    requires: BROKEN,
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      const { store } = opened;
+      for (let outage = 0; outage < 2; outage += 1) {
+        await duringOutage(opened, "breakBackend", () => expectOutage({ read: () => store.read("a.md") }));
+        await store.write(`file-${outage}.md`, `text ${outage}`);
+      }
+      await expectFile(store, "file-0.md", "text 0", "what was written between the outages");
+      await expectFile(store, "file-1.md", "text 1", "what was written after the outages");
+    },
+  },
+  {
+    id: "F32",
+    title: "a backend that answers nothing makes every call settle within its deadline",
+    contract: "FileStore; HistoryStore 13",
+    reason: "A blackholed connection must not hang a run.",
+    requires: { hooks: ["stallBackend", "healBackend"] },
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      await opened.store.write("a.md", "one");
+      await duringOutage(opened, "stallBackend", () => expectOutage(everyCall(opened.store)));
+      await opened.store.write("afterwards.md", "two");
+      await expectFile(opened.store, "afterwards.md", "two", "after the backend answers again");
+    },
+  },
+  {
+    id: "F33",
+    title: "a signal that is aborted already stops every call before it does anything",
+    contract: "FileStore; HistoryStore 14",
+    reason: "A user who went away must cost nothing more.",
+    async run(trial) {
+      const { store } = await trial.open();
+      const { etag } = await store.write("a.md", "one");
+      for (const [name, call] of Object.entries(everyCall(store, AbortSignal.abort()))) {
+        await expectAbort(call(), `${name} with an aborted signal`);
+      }
+      same(await expectFile(store, "a.md", "one", "after aborted calls"), etag, "the etag after aborted calls");
+      await expectListed(store, "", ["a.md"], "the files after aborted calls");
+    },
+  },
+  {
+    id: "F34",
+    title: "close leaves a client that was passed in open",
+    contract: "FileStore; HistoryStore 16",
+    reason: "The application shares its client with everything else.",
+    requires: { hooks: ["sharedClient"] },
+    async run(trial) {
+      const opened = await trial.open();
+      const shared = await present(opened.sharedClient?.(), "sharedClient()");
+      await shared.store.write("a.md", "one");
+      await expectFile(shared.store, "a.md", "one", "a store over a client that was passed in");
+      await shared.store.close?.();
+      same(await shared.isClientOpen(), true, "the client works after the store's close()");
+    },
+  },
+  {
+    id: "F35",
+    title: "error messages carry neither text nor owner",
+    contract: "Secrets and trust",
+    reason: "Errors go to logs, and to people who must not read the files.",
+    async run(trial) {
+      const { store } = await trial.open();
+      const scope = { owner: SECRET };
+      await store.write("a.md", SECRET, scope);
+      const ended = await endings<unknown>([
+        store.write("a.md", SECRET, { ...scope, ifNoneMatch: "*" }),
+        store.write("a.md", SECRET, { ...scope, ifMatch: "no such etag" }),
+        store.write("A.md", SECRET, scope),
+        store.write("a.md/b", SECRET, scope),
+        store.write("../o", SECRET, scope),
+        store.write("a.md", `${SECRET}\ud83d`, scope),
+        store.search("(", scope),
+      ]);
+      for (const { error } of ended) {
+        ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
+        ensure(!error.message.includes(SECRET), "an error message carries no text and no owner");
+      }
+    },
+  },
+];
+
+function everyCall(store: FileStore, signal?: AbortSignal): NamedCalls {
+  return {
+    read: () => store.read("a.md", { signal }),
+    "read of an unknown file": () => store.read("unknown.md", { signal }),
+    write: () => store.write("a.md", "two", { signal }),
+    "write of a new file": () => store.write("b.md", "two", { signal }),
+    delete: () => store.delete("a.md", { signal }),
+    exists: () => store.exists("a.md", { signal }),
+    list: () => store.list("", { signal }),
+    search: () => store.search("o", { signal }),
+  };
+}

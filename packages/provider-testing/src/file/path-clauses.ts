@@ -1,0 +1,231 @@
+import type { FileStore } from "@agentfw/core";
+import { all, endings, ensure, expectCode, present, same, sameList, show } from "../expect.ts";
+import type { OpenedFileStore } from "../opened.ts";
+import { expectFile, expectListed, expectNoFile, type FileClause } from "./support.ts";
+
+/** Paths that lead out, or mean something else on some system. */
+const BAD_PATHS: readonly unknown[] = [
+  "",
+  ".",
+  "..",
+  "/",
+  "/abs",
+  "//host/o",
+  "../o",
+  "a/../../o",
+  "a/../o",
+  "a/..",
+  "./o",
+  "a/./o",
+  "a//o",
+  "a/",
+  "C:\\o",
+  "C:/o",
+  "c:o",
+  "\\\\host\\o",
+  "\\o",
+  "..\\o",
+  "a\\..\\..\\o",
+  "a\u0000.md",
+  "a\u0000/../../o",
+  "a\nb",
+  "a\u001bb",
+  "NUL.txt",
+  "nul",
+  "a/con",
+  "con/a",
+  "AUX.log",
+  "com1.md",
+  "COM9",
+  "lpt1.tar.gz",
+  "prn",
+  "x.",
+  "x ",
+  "dir./o",
+  "dir /o",
+  "a.md:stream",
+  "a*",
+  "a?",
+  "a|b",
+  "a<b",
+  '"a"',
+  "\ud83d",
+  "x".repeat(256),
+  "é".repeat(128),
+  undefined,
+  null,
+  7,
+];
+
+const OWNERS: readonly (string | null)[] = [
+  "alice",
+  "bob",
+  null,
+  "",
+  "null",
+  "Alice",
+  "../bob",
+  "a/b",
+  "a",
+  ".",
+  "NUL",
+];
+
+/** Where a path leads, and to whose files. */
+export const pathClauses: readonly FileClause[] = [
+  {
+    id: "F18",
+    title: "paths that lead out of the root or mean something else on some system are refused by every call",
+    contract: "FileStore",
+    reason: "A model, or who writes to it, must not read or write the files of the machine.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.write("a/o", "inside");
+      for (const path of BAD_PATHS) {
+        await expectPathRefused(store, path);
+      }
+      for (const directory of ["../", "/", "..", "a/..", "a\u0000", "C:/", "con", undefined, 7]) {
+        const call = Reflect.apply(store.list, store, [directory]);
+        await expectCode(call, `list(${show(directory)})`, "configuration");
+      }
+      for (const directory of ["../", "/", "..", "a/..", "a\u0000", "C:/", 7]) {
+        const call = Reflect.apply(store.search, store, ["inside", { directory }]);
+        await expectCode(call, `search in ${show(directory)}`, "configuration");
+      }
+      await expectListed(store, "", ["a/o"], "the files after refused calls");
+      await expectFile(store, "a/o", "inside", "the file after refused calls");
+    },
+  },
+  {
+    id: "F19",
+    title: "an escaped path is refused, or the name of a file of exactly that spelling",
+    contract: "FileStore",
+    reason: "A path that is decoded after it was checked was not checked.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.write("o", "inside");
+      for (const path of ["%2e%2e/o", "..%2fo", "%2e%2e%2fo", "..%5co", "%00", "a%2f..%2fo", "&#46;&#46;/o"]) {
+        const [ended] = await endings([store.write(path, `text of ${path}`)]);
+        if (ended?.error === undefined) {
+          await expectFile(store, path, `text of ${path}`, path);
+          ensure((await store.list("")).includes(path), "the file is listed under its own spelling", path);
+          await store.delete(path);
+        } else {
+          await expectCode(Promise.reject(ended.error), path, "configuration");
+        }
+        await expectListed(store, "", ["o"], `the files after ${path}`);
+      }
+    },
+  },
+  {
+    id: "F20",
+    title: "links are not followed at any depth, by any call",
+    contract: "FileStore",
+    reason: "One link in a folder that the model may write to opens the whole disk.",
+    requires: { hooks: ["plantLink"] },
+    async run(trial) {
+      for (const kind of ["file", "directory", "dangling"] as const) {
+        for (const at of ["link", "folder/link"]) {
+          await expectLinkRefused(await trial.open(), at, kind);
+        }
+      }
+    },
+  },
+  {
+    id: "F21",
+    title: "each owner has files of its own under every path: null, empty and look-alike owners too",
+    contract: "Identity; FileStore",
+    reason: "Reading, writing, deleting, listing and searching must all stay within the owner.",
+    async run(trial) {
+      const opened = await trial.open();
+      const views = await all(OWNERS.map(async (owner) => ({ owner, view: await viewOf(opened, owner) })));
+      for (const { owner, view } of views) {
+        await view.write("a.md", `text of ${show(owner)}`);
+      }
+      for (const { owner, view } of views) {
+        same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)}`);
+        sameList(await view.list(), ["a.md"], `the files of ${show(owner)}`);
+        sameList(await view.search("^text of"), [`text of ${show(owner)}`], `what ${show(owner)} finds`);
+      }
+      const [first, ...others] = views;
+      same(await present(first, "an owner").view.delete("a.md"), true, "delete by one owner");
+      for (const { owner, view } of others) {
+        same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)} after another's delete`);
+      }
+    },
+  },
+  {
+    id: "F22",
+    title: "no owner and owner null are the same, unowned files",
+    contract: "Identity; FileStore",
+    reason: "A caller that leaves the owner out must not get a third kind of owner.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.write("a.md", "one");
+      same((await store.read("a.md", { owner: null }))?.text, "one", "the unowned file by owner null");
+      await store.write("a.md", "two", { owner: null });
+      await expectFile(store, "a.md", "two", "the unowned file without an owner");
+      sameList(await store.list("", { owner: null }), ["a.md"], "the unowned files");
+    },
+  },
+];
+
+async function expectPathRefused(store: FileStore, path: unknown): Promise<void> {
+  for (const method of ["read", "write", "delete", "exists"] as const) {
+    const call = Reflect.apply(store[method], store, method === "write" ? [path, "text"] : [path]);
+    await expectCode(call, `${method} of the path ${show(path)}`, "configuration");
+  }
+}
+
+/** A refusal of any kind is right, and so is treating the link as if it were not there; following it is not. */
+async function expectLinkRefused(
+  opened: OpenedFileStore,
+  at: string,
+  kind: "file" | "directory" | "dangling",
+): Promise<void> {
+  const { store } = opened;
+  await store.write("folder/own.md", "own text");
+  const link = await present(opened.plantLink?.(at, kind), "plantLink()");
+  const path = kind === "directory" ? `${at}/o.md` : at;
+  const ended = await endings<unknown>([
+    store.read(path),
+    store.exists(path),
+    store.search("."),
+    store.search(".", { directory: at }),
+    store.list(""),
+    store.list(at),
+    store.write(path, "written through a link"),
+    store.write(`${path}/deeper.md`, "written through a link"),
+    store.delete(path),
+    store.write(at, "written over a link"),
+  ]);
+  const seen = JSON.stringify(ended.map(({ value }) => value ?? null));
+  ensure(!seen.includes(link.secret), `nothing behind a link to a ${kind} is shown`);
+  ensure(!seen.includes("o.md"), `the names behind a link to a ${kind} are not listed`);
+  same(await link.isOutsideUntouched(), true, `what is behind a link to a ${kind} is untouched`);
+  await expectFile(store, "folder/own.md", "own text", "a file beside the link");
+  await expectNoFile(store, "folder/other.md", "an unknown file beside the link");
+}
+
+/** The files as one owner sees them. */
+interface View {
+  read(path: string): Promise<string | undefined>;
+  write(path: string, text: string): Promise<unknown>;
+  delete(path: string): Promise<boolean>;
+  list(): Promise<string[]>;
+  search(pattern: string): Promise<string[]>;
+}
+
+/** A store that derives the identity itself gives a store for each owner; any other takes the owner with each call. */
+async function viewOf(opened: OpenedFileStore, owner: string | null): Promise<View> {
+  const own = await opened.asOwner?.(owner);
+  const store = own ?? opened.store;
+  const scope = own === undefined ? { owner } : {};
+  return {
+    read: async (path) => (await store.read(path, scope))?.text,
+    write: (path, text) => store.write(path, text, scope),
+    delete: (path) => store.delete(path, scope),
+    list: () => store.list("", scope),
+    search: async (pattern) => (await store.search(pattern, scope)).map(({ text }) => text),
+  };
+}

@@ -1,0 +1,37 @@
+import { basicClauses } from "./basic-clauses.ts";
+import { boundaryClauses } from "./boundary-clauses.ts";
+import { clearClauses } from "./clear-clauses.ts";
+import { concurrencyClauses } from "./concurrency-clauses.ts";
+import { corruptClauses } from "./corrupt-clauses.ts";
+import { dataClauses } from "./data-clauses.ts";
+import { expiryClauses } from "./expiry-clauses.ts";
+import { idempotencyClauses } from "./idempotency-clauses.ts";
+import { inputClauses } from "./input-clauses.ts";
+import { limitClauses } from "./limit-clauses.ts";
+import { listClauses } from "./list-clauses.ts";
+import { outageClauses } from "./outage-clauses.ts";
+import { readClauses } from "./read-clauses.ts";
+import { replaceClauses } from "./replace-clauses.ts";
+import { replaceConditionClauses } from "./replace-condition-clauses.ts";
+import type { HistoryClause } from "./support.ts";
+import { versionClauses } from "./version-clauses.ts";
+
+/** Every clause of the contract of HistoryStore, in the order of their ids. */
+export const historyStoreContract: readonly HistoryClause[] = [
+  ...basicClauses,
+  ...boundaryClauses,
+  ...clearClauses,
+  ...concurrencyClauses,
+  ...corruptClauses,
+  ...dataClauses,
+  ...expiryClauses,
+  ...idempotencyClauses,
+  ...inputClauses,
+  ...limitClauses,
+  ...listClauses,
+  ...outageClauses,
+  ...readClauses,
+  ...replaceClauses,
+  ...replaceConditionClauses,
+  ...versionClauses,
+].sort((left, right) => (left.id < right.id ? -1 : 1));

@@ -1,0 +1,94 @@
+import type { HistoryKey, HistoryPage, HistoryRecord, HistoryStore } from "@agentfw/core";
+import type { ContractClause, Trial } from "../clause.ts";
+import { ensure, sameList } from "../expect.ts";
+import type { OpenedHistoryStore } from "../opened.ts";
+
+/** A clause of the contract of HistoryStore. */
+export type HistoryClause = ContractClause<OpenedHistoryStore>;
+
+/** What a clause on HistoryStore works with. */
+export type HistoryTrial = Trial<OpenedHistoryStore>;
+
+/** The key of a conversation; each `open()` sees its own data, so clauses may share it. */
+export function conversation(session = "session-1", over: Partial<HistoryKey> = {}): HistoryKey {
+  return { owner: "owner-1", source: "main", session, ...over };
+}
+
+/** One record whose data tells its id and nothing else. */
+export function record(id: string, data: string = JSON.stringify({ text: `text of ${id}` })): HistoryRecord {
+  return { id, data };
+}
+
+/** `count` records with ids `<prefix>-0`, `<prefix>-1` and so on. */
+export function records(prefix: string, count: number): HistoryRecord[] {
+  return Array.from({ length: count }, (_, index) => record(`${prefix}-${index}`));
+}
+
+/** The ids in order. */
+export function idsOf(of: readonly HistoryRecord[]): string[] {
+  return of.map(({ id }) => id);
+}
+
+/** Fails unless a full read gives exactly these records, ids and data, oldest first. Gives the page. */
+export async function expectStored(
+  store: HistoryStore,
+  key: HistoryKey,
+  expected: readonly HistoryRecord[],
+  guarantee: string,
+): Promise<HistoryPage> {
+  const page = await store.read(key);
+  expectRecords(page.records, expected, guarantee);
+  return page;
+}
+
+/** Fails unless these are the expected records, ids and data. */
+export function expectRecords(
+  actual: readonly HistoryRecord[],
+  expected: readonly HistoryRecord[],
+  guarantee: string,
+): void {
+  sameList(idsOf(actual), idsOf(expected), `${guarantee} (ids)`);
+  sameList(
+    actual.map(({ data }) => data),
+    expected.map(({ data }) => data),
+    `${guarantee} (data)`,
+  );
+}
+
+/** Fails unless the records of each batch are all there, side by side and in their order. */
+export function expectWholeBatches(
+  actual: readonly HistoryRecord[],
+  batches: readonly (readonly HistoryRecord[])[],
+  guarantee: string,
+): void {
+  const ids = idsOf(actual);
+  const total = batches.reduce((sum, batch) => sum + batch.length, 0);
+  ensure(ids.length === total, `${guarantee}: ${total} records must be stored`, ids.length);
+  const positions = new Map(ids.map((id, index) => [id, index]));
+  for (const batch of batches) {
+    const start = positions.get(batch[0]?.id ?? "");
+    ensure(start !== undefined, `${guarantee}: a whole batch is missing`, batch[0]?.id);
+    sameList(ids.slice(start, start + batch.length), idsOf(batch), `${guarantee}: a batch must stay together`);
+  }
+}
+
+/** A page's records with every older one, by following `older` in steps of `last`. */
+export async function readBackwards(
+  store: HistoryStore,
+  key: HistoryKey,
+  last: number,
+  onCorrupt?: "skip",
+): Promise<{ records: HistoryRecord[]; pages: number }> {
+  let found: HistoryRecord[] = [];
+  let before: string | undefined;
+  for (let pages = 1; ; pages += 1) {
+    const page = await store.read(key, { last, before, onCorrupt });
+    ensure(page.records.length <= last, `a page holds at most ${last} records`, page.records.length);
+    found = [...page.records, ...found];
+    before = page.older;
+    if (before === undefined) {
+      return { records: found, pages };
+    }
+    ensure(pages < 10_000, "paging back must come to an end");
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, test } from "node:test";
+import { fileStoreContract } from "./file/contract.ts";
+import { historyStoreContract } from "./history/contract.ts";
+import type { ContractSuite, OpenedFileStore, OpenedHistoryStore, OpenedStateStore } from "./opened.ts";
+import { stateStoreContract } from "./state/contract.ts";
+import { type SuiteTests, suiteTests } from "./suite.ts";
+
+/**
+ * Declares one test of `node:test` for each clause of the contract of HistoryStore, titled `H06 ...`, and a last one
+ * that fails when a declared capability was not covered without a reason. What was not covered is told as a diagnostic
+ * of its test, and by the last one.
+ */
+export function testHistoryStore(suite: ContractSuite<OpenedHistoryStore>): void {
+  declare(suiteTests("HistoryStore", historyStoreContract, suite));
+}
+
+/** Declares the contract of StateStore, as {@link testHistoryStore} does that of HistoryStore. */
+export function testStateStore(suite: ContractSuite<OpenedStateStore>): void {
+  declare(suiteTests("StateStore", stateStoreContract, suite));
+}
+
+/** Declares the contract of FileStore, as {@link testHistoryStore} does that of HistoryStore. */
+export function testFileStore(suite: ContractSuite<OpenedFileStore>): void {
+  declare(suiteTests("FileStore", fileStoreContract, suite));
+}
+
+function declare(tests: SuiteTests): void {
+  describe(tests.title, () => {
+    for (const { title, timeoutMs, run } of tests.clauses) {
+      test(title, { timeout: timeoutMs }, async (context) => {
+        const reason = await run();
+        if (reason !== undefined) {
+          context.diagnostic(`not covered: ${reason}`);
+        }
+      });
+    }
+    test(tests.lastTitle, (context) => {
+      for (const line of tests.conclude().split("\n")) {
+        context.diagnostic(line);
+      }
+    });
+  });
+}

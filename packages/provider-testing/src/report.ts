@@ -1,0 +1,97 @@
+import { isAgentFrameworkError } from "@agentfw/core";
+import type { ContractClause, ContractPort } from "./clause.ts";
+
+/** How a clause ended. */
+export type ClauseOutcome = "passed" | "failed" | "not covered";
+
+/** How one clause ended, with the error as it was thrown. */
+export interface ClauseResult {
+  readonly clause: Pick<ContractClause, "id" | "title" | "contract">;
+  readonly outcome: ClauseOutcome;
+  /** With `not covered`: why. */
+  readonly reason?: string | undefined;
+  /** With `not covered`: true when the store declares the capability and no reason was given for the missing hook. */
+  readonly needsReason?: boolean | undefined;
+  /** With `failed`: what the store did instead. */
+  readonly error?: unknown;
+}
+
+/** One clause in a report. JSON only. */
+export interface ClauseReport {
+  readonly id: string;
+  readonly title: string;
+  readonly contract: string;
+  readonly outcome: ClauseOutcome;
+  readonly reason?: string;
+  readonly needsReason?: boolean;
+  readonly error?: { readonly name: string; readonly message: string; readonly code?: string };
+}
+
+/** How a store did, as JSON that can be kept beside a release. */
+export interface ContractReport {
+  readonly kit: "@agentfw/provider-testing";
+  readonly contractVersion: 1;
+  readonly port: ContractPort;
+  /** The suite's name. */
+  readonly name: string;
+  readonly tally: { readonly passed: number; readonly failed: number; readonly notCovered: number };
+  readonly clauses: readonly ClauseReport[];
+}
+
+/** Turns the results of a run into a report: JSON only, in the order of the results. */
+export function report(port: ContractPort, name: string, results: readonly ClauseResult[]): ContractReport {
+  const count = (outcome: ClauseOutcome) => results.filter((result) => result.outcome === outcome).length;
+  return {
+    kit: "@agentfw/provider-testing",
+    contractVersion: 1,
+    port,
+    name,
+    tally: { passed: count("passed"), failed: count("failed"), notCovered: count("not covered") },
+    clauses: results.map(clauseReport),
+  };
+}
+
+/** One result as JSON. */
+export function clauseReport({ clause, outcome, reason, needsReason, error }: ClauseResult): ClauseReport {
+  return {
+    id: clause.id,
+    title: clause.title,
+    contract: clause.contract,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    ...(needsReason ? { needsReason } : {}),
+    ...(outcome === "failed" ? { error: plainError(error) } : {}),
+  };
+}
+
+function plainError(error: unknown): { name: string; message: string; code?: string } {
+  if (!(error instanceof Error)) {
+    return { name: "unknown", message: String(error) };
+  }
+  const { name, message } = error;
+  return isAgentFrameworkError(error) ? { name, message, code: error.code } : { name, message };
+}
+
+/** The closing lines of a run: the tally, what failed, and what was not covered and why. */
+export function summary({ port, name, tally, clauses }: ContractReport): string {
+  const lines = [
+    `${name}, ${port}: ${tally.passed} passed, ${tally.failed} failed, ${tally.notCovered} not covered`,
+    ...clauses.filter((clause) => clause.outcome !== "passed").map(clauseLine),
+  ];
+  return lines.join("\n");
+}
+
+/**
+ * The clauses of declared capabilities that were not covered for want of a hook, without a reason in the suite's
+ * `cannot`. A suite with any of them has not proven what its store declares.
+ */
+export function unexplained({ clauses }: ContractReport): readonly ClauseReport[] {
+  return clauses.filter((clause) => clause.needsReason === true);
+}
+
+/** One clause on one line, as the bindings and the command show it. */
+export function clauseLine({ id, title, outcome, reason, error }: ClauseReport): string {
+  const mark = { passed: "ok          ", failed: "FAILED      ", "not covered": "not covered " }[outcome];
+  const detail = error === undefined ? reason : `${error.name}: ${error.message}`;
+  return `${mark}${id} ${title}${detail === undefined ? "" : ` (${detail})`}`;
+}

@@ -1,0 +1,177 @@
+import { configurationError } from "@agentfw/core";
+import { type ContractClause, type ContractPort, HOOKS, type HookName, type Trial } from "./clause.ts";
+import { all, failure } from "./expect.ts";
+import type { ContractSuite, Opened } from "./opened.ts";
+import { type ClauseResult, type ContractReport, report } from "./report.ts";
+
+/** How long one clause of this suite may take. */
+export function clauseTimeoutMs(suite: { readonly clauseTimeoutMs?: number | undefined }): number {
+  return suite.clauseTimeoutMs ?? 60_000;
+}
+
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/** Options of a run over many clauses. */
+export interface RunOptions {
+  /** Run only the clauses with these ids. @default all */
+  readonly only?: readonly string[] | undefined;
+  /** Called after each clause, in order. */
+  readonly onResult?: ((result: ClauseResult) => void) | undefined;
+}
+
+/** Thrown by a clause that cannot say anything about this store. */
+class NotCovered {
+  readonly reason: string;
+  readonly needsReason: boolean;
+
+  constructor(reason: string, needsReason: boolean) {
+    this.reason = reason;
+    this.needsReason = needsReason;
+  }
+}
+
+/** What a store declares and what its `open()` offers, found out once for all clauses of a suite. */
+interface Probe {
+  readonly capabilities: ReadonlyMap<string, unknown>;
+  readonly hooks: ReadonlySet<HookName>;
+}
+
+const probes = new WeakMap<object, Promise<Probe>>();
+
+function probe<O extends Opened>(suite: ContractSuite<O>): Promise<Probe> {
+  const known = probes.get(suite);
+  if (known !== undefined) {
+    return known;
+  }
+  const fresh = openProbe(suite);
+  probes.set(suite, fresh);
+  // A backend that was not up yet must not fail every later clause.
+  fresh.catch(() => probes.delete(suite));
+  return fresh;
+}
+
+async function openProbe<O extends Opened>(suite: ContractSuite<O>): Promise<Probe> {
+  const opened = await suite.open();
+  try {
+    const { store } = opened;
+    const declared = typeof store === "object" && store !== null && "capabilities" in store ? store.capabilities : {};
+    return {
+      capabilities: new Map(Object.entries(declared ?? {})),
+      hooks: new Set(HOOKS.filter((name) => typeof Reflect.get(opened, name) === "function")),
+    };
+  } finally {
+    await closeOpened(opened);
+  }
+}
+
+/**
+ * Runs one clause against a store and says how it ended; never rejects. What the clause opened is closed afterwards,
+ * and a close that fails is a failed clause.
+ */
+export async function runClause<O extends Opened>(
+  clause: ContractClause<O>,
+  suite: ContractSuite<O>,
+): Promise<ClauseResult> {
+  const opened: O[] = [];
+  let outcome: ClauseResult;
+  try {
+    await within(runOnce(clause, suite, opened), clauseTimeoutMs(suite), "the clause");
+    outcome = { clause, outcome: "passed" };
+  } catch (error) {
+    outcome =
+      error instanceof NotCovered
+        ? { clause, outcome: "not covered", reason: error.reason, needsReason: error.needsReason }
+        : { clause, outcome: "failed", error };
+  }
+  try {
+    await all(opened.map(closeOpened));
+  } catch (error) {
+    return outcome.outcome === "failed" ? outcome : { clause, outcome: "failed", error };
+  }
+  return outcome;
+}
+
+/** Runs the clauses one after the other and reports. Rejects only for bad options. */
+export async function runContract<O extends Opened>(
+  port: ContractPort,
+  clauses: readonly ContractClause<O>[],
+  suite: ContractSuite<O>,
+  options: RunOptions = {},
+): Promise<ContractReport> {
+  const { only, onResult } = options;
+  const unknown = only?.filter((id) => clauses.every((clause) => clause.id !== id)) ?? [];
+  if (unknown.length > 0) {
+    throw configurationError("only", `${port} has no clause ${unknown.join(", ")}`);
+  }
+  const results: ClauseResult[] = [];
+  for (const clause of clauses) {
+    if (only === undefined || only.includes(clause.id)) {
+      const result = await runClause(clause, suite);
+      results.push(result);
+      onResult?.(result);
+    }
+  }
+  return report(port, suite.name, results);
+}
+
+async function runOnce<O extends Opened>(
+  clause: ContractClause<O>,
+  suite: ContractSuite<O>,
+  opened: O[],
+): Promise<void> {
+  const { capabilities, hooks } = await probe(suite);
+  const declares = (name: string) => capabilities.get(name) === true || capabilities.get(name) === "many";
+  const trial: Trial<O> = {
+    offers: (hook) => hooks.has(hook),
+    declares,
+    notCovered: (reason) => {
+      throw new NotCovered(reason, false);
+    },
+    open: async (options) => {
+      const one = await suite.open(options);
+      opened.push(one);
+      return one;
+    },
+  };
+  for (const name of clause.requires?.capabilities ?? []) {
+    if (!declares(name)) {
+      throw new NotCovered(`the store does not declare ${name}`, false);
+    }
+  }
+  const missing = clause.requires?.hooks?.find((hook) => !hooks.has(hook));
+  if (missing !== undefined) {
+    throw missingHook(clause, missing, suite.cannot?.[missing]);
+  }
+  await clause.run(trial);
+}
+
+function missingHook(
+  clause: Pick<ContractClause, "requires">,
+  hook: HookName,
+  because: string | undefined,
+): NotCovered {
+  const reason = `open() offers no ${hook}()${because === undefined ? "" : `: ${because}`}`;
+  return new NotCovered(reason, because === undefined && (clause.requires?.capabilities?.length ?? 0) > 0);
+}
+
+/** Closes what one call of `open()` gave. */
+export async function closeOpened(opened: Opened): Promise<void> {
+  const { store } = opened;
+  if (opened.close !== undefined) {
+    await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");
+  } else if (typeof store === "object" && store !== null && "close" in store && typeof store.close === "function") {
+    await within(Promise.resolve(store.close()), CLOSE_TIMEOUT_MS, "the store's close()");
+  }
+}
+
+async function within<T>(call: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(failure(`${what} did not end within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

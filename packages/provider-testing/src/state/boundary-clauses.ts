@@ -1,0 +1,154 @@
+import { isAgentFrameworkError, type StateStore } from "@agentfw/core";
+import { all, endings, ensure, expectAbort, present, same } from "../expect.ts";
+import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
+import { expectAbsent, expectItem, expectKeys, type StateClause, value } from "./support.ts";
+
+const SECRET = "c0ffee-secret-c0ffee";
+
+const BROKEN = { hooks: ["breakBackend", "healBackend"] } as const;
+
+/** Outages, many callers, and what is around the store. */
+export const boundaryClauses: readonly StateClause[] = [
+  {
+    id: "S35",
+    title: "64 items written at once do not touch each other",
+    contract: "StateStore",
+    reason: "Under load, one key's state must not turn up under another.",
+    async run(trial) {
+      const { store } = await trial.open();
+      const keys = Array.from({ length: 64 }, (_, index) => `item-${index}`);
+      await all(keys.flatMap((key) => [store.set(key, value(key)), store.set(`${key}-too`, value(`${key}-too`))]));
+      for (const key of keys.flatMap((name) => [name, `${name}-too`])) {
+        await expectItem(store, key, value(key), `the item ${key}`);
+      }
+      await expectKeys(store, [...keys, ...keys.map((key) => `${key}-too`)], "the keys that are listed");
+    },
+  },
+  {
+    id: "S36",
+    title: "what one store writes or deletes, another store sees at once",
+    contract: "StateStore",
+    reason: "The next request is often answered by another process.",
+    requires: { hooks: ["another"] },
+    async run(trial) {
+      const opened = await trial.open();
+      const { store } = opened;
+      const other = await present(opened.another?.(), "another()");
+      await expectAbsent(other, "a", "before the first write");
+      const { etag } = await store.set("a", value(1));
+      const item = await expectItem(other, "a", value(1), "a write of the first store");
+      same(item.etag, etag, "the etag that the second store reads");
+      await other.set("a", value(2), { ifMatch: etag });
+      await expectItem(store, "a", value(2), "a write of the second store");
+      await store.delete("a");
+      await expectAbsent(other, "a", "after a delete by the first store");
+      await expectKeys(other, [], "the keys after a delete by the first store");
+    },
+  },
+  {
+    id: "S37",
+    title: "a backend that is down makes every call reject, and never reads as absent",
+    contract: "StateStore; HistoryStore 4",
+    reason: "A session that reads as absent during an outage is started anew and written over.",
+    requires: BROKEN,
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      await opened.store.set("a", value(1));
+      await duringOutage(opened, "breakBackend", () => expectOutage(everyCall(opened.store)));
+    },
+  },
+  {
+    id: "S38",
+    title: "after an outage, also one at its first call, the same store works again",
+    contract: "StateStore; HistoryStore 12",
+    reason: "Nobody restarts every process because a server was down for a minute.",
+    requires: BROKEN,
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      const { store } = opened;
+      for (let outage = 0; outage < 2; outage += 1) {
+        await duringOutage(opened, "breakBackend", () => expectOutage({ get: () => store.get("a") }));
+        await store.set(`item-${outage}`, value(outage));
+      }
+      await expectItem(store, "item-0", value(0), "what was written between the outages");
+      await expectItem(store, "item-1", value(1), "what was written after the outages");
+    },
+  },
+  {
+    id: "S39",
+    title: "a backend that answers nothing makes every call settle within its deadline",
+    contract: "StateStore; HistoryStore 13",
+    reason: "A blackholed connection must not hang a run.",
+    requires: { hooks: ["stallBackend", "healBackend"] },
+    async run(trial) {
+      const opened = await openWithDeadline(trial);
+      await opened.store.set("a", value(1));
+      await duringOutage(opened, "stallBackend", () => expectOutage(everyCall(opened.store)));
+      await opened.store.set("afterwards", value(2));
+      await expectItem(opened.store, "afterwards", value(2), "after the backend answers again");
+    },
+  },
+  {
+    id: "S40",
+    title: "a signal that is aborted already stops every call before it does anything",
+    contract: "StateStore; HistoryStore 14",
+    reason: "A user who went away must cost nothing more.",
+    async run(trial) {
+      const { store } = await trial.open();
+      const { etag } = await store.set("a", value(1));
+      for (const [name, call] of Object.entries(everyCall(store, AbortSignal.abort()))) {
+        await expectAbort(call(), `${name} with an aborted signal`);
+      }
+      const item = await expectItem(store, "a", value(1), "after aborted calls");
+      same(item.etag, etag, "the etag after aborted calls");
+      await expectKeys(store, ["a"], "the keys after aborted calls");
+    },
+  },
+  {
+    id: "S41",
+    title: "close leaves a client that was passed in open",
+    contract: "StateStore; HistoryStore 16",
+    reason: "The application shares its client with everything else.",
+    requires: { hooks: ["sharedClient"] },
+    async run(trial) {
+      const opened = await trial.open();
+      const shared = await present(opened.sharedClient?.(), "sharedClient()");
+      await shared.store.set("a", value(1));
+      await expectItem(shared.store, "a", value(1), "a store over a client that was passed in");
+      await shared.store.close?.();
+      same(await shared.isClientOpen(), true, "the client works after the store's close()");
+    },
+  },
+  {
+    id: "S42",
+    title: "error messages carry neither what is stored nor tags",
+    contract: "Secrets and trust",
+    reason: "Errors go to logs, and to people who must not read the state.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.set("a", value(SECRET), { tags: { kind: SECRET } });
+      const ended = await endings<unknown>([
+        store.create("a", value(SECRET), { tags: { kind: SECRET } }),
+        store.set("a", value(SECRET), { ifMatch: "no such etag", tags: { kind: SECRET } }),
+        store.set("a", `[${JSON.stringify(SECRET)}]`),
+        store.set("a", `{${SECRET}`),
+        store.set("", value(SECRET)),
+      ]);
+      for (const { error } of ended) {
+        ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
+        ensure(!error.message.includes(SECRET), "an error message carries nothing that is stored");
+      }
+    },
+  },
+];
+
+function everyCall(store: StateStore, signal?: AbortSignal): NamedCalls {
+  return {
+    get: () => store.get("a", { signal }),
+    "get of an unknown key": () => store.get("unknown", { signal }),
+    create: () => store.create("b", value(2), { signal }),
+    set: () => store.set("a", value(2), { signal }),
+    delete: () => store.delete("a", { signal }),
+    listKeys: () => store.listKeys({ signal }),
+  };
+}

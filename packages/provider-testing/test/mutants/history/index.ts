@@ -1,0 +1,20 @@
+import type { OpenedHistoryStore } from "../../../src/index.ts";
+import type { Mutant } from "../../support/mutant.ts";
+import { boundaryMutants } from "./boundary-mutants.ts";
+import { keyMutants } from "./key-mutants.ts";
+import { lifetimeMutants } from "./lifetime-mutants.ts";
+import { readMutants } from "./read-mutants.ts";
+import { replaceMutants } from "./replace-mutants.ts";
+import { versionMutants } from "./version-mutants.ts";
+import { writeMutants } from "./write-mutants.ts";
+
+/** Every defective HistoryStore. */
+export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
+  ...boundaryMutants,
+  ...keyMutants,
+  ...lifetimeMutants,
+  ...readMutants,
+  ...replaceMutants,
+  ...versionMutants,
+  ...writeMutants,
+];

@@ -1,0 +1,90 @@
+import type { FileStore, HistoryStore, StateStore } from "@agentfw/core";
+import type { Opened, OpenedFileStore, OpenedHistoryStore, OpenedStateStore, OpenOptions } from "../../src/index.ts";
+import { type FileWorld, openFileWith, referenceFileStore } from "./reference-file.ts";
+import { type HistoryWorld, openHistoryWith, referenceHistoryStore } from "./reference-history.ts";
+import { openStateWith, referenceStateStore, type StateWorld } from "./reference-state.ts";
+
+/** A store with one defect, and the clauses that must notice it. */
+export interface Mutant<O extends Opened = Opened> {
+  /** What the store does wrong, as one would say it in a bug report. */
+  readonly name: string;
+  readonly kills: readonly string[];
+  /** Clauses that the defect gets past: they show what the killing clause is needed for. */
+  readonly spares: readonly string[];
+  open(options?: OpenOptions): Promise<O>;
+}
+
+/** What a mutant may be told beside its defect. */
+export interface MutantOptions {
+  readonly spares?: readonly string[];
+  /** Changes what the store behind the defect is opened with. */
+  readonly adjust?: (options: OpenOptions) => OpenOptions;
+}
+
+/** Opened without an expiry of its own, for defects that bring their own. */
+export const withoutTtl: MutantOptions = { adjust: ({ ttlSeconds: _, ...rest }) => rest };
+
+/** Opened without a limit of its own, for defects that bring their own. */
+export const withoutMaxRecords: MutantOptions = { adjust: ({ maxRecords: _, ...rest }) => rest };
+
+/** A defective HistoryStore: the members that `change` gives take the place of those of a sound one. */
+export function historyMutant(
+  name: string,
+  kills: readonly string[],
+  change: (store: Required<HistoryStore>, world: HistoryWorld) => Partial<HistoryStore>,
+  options: MutantOptions = {},
+): Mutant<OpenedHistoryStore> {
+  const make = (world: HistoryWorld) => {
+    const store = referenceHistoryStore(world);
+    return { ...store, ...change(store, world) };
+  };
+  return { name, kills, spares: options.spares ?? [], open: openHistoryWith(make, options.adjust) };
+}
+
+/** A defective StateStore. */
+export function stateMutant(
+  name: string,
+  kills: readonly string[],
+  change: (store: StateStore, world: StateWorld) => Partial<StateStore>,
+  options: MutantOptions = {},
+): Mutant<OpenedStateStore> {
+  const make = (world: StateWorld) => {
+    const store = referenceStateStore(world);
+    return { ...store, ...change(store, world) };
+  };
+  return { name, kills, spares: options.spares ?? [], open: openStateWith(make, options.adjust) };
+}
+
+/** A defective FileStore. */
+export function fileMutant(
+  name: string,
+  kills: readonly string[],
+  change: (store: FileStore, world: FileWorld) => Partial<FileStore>,
+  options: MutantOptions = {},
+): Mutant<OpenedFileStore> {
+  const make = (world: FileWorld) => {
+    const store = referenceFileStore(world);
+    return { ...store, ...change(store, world) };
+  };
+  return { name, kills, spares: options.spares ?? [], open: openFileWith(make) };
+}
+
+/** Runs one piece of work after the other. */
+export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+/** One value for each world, shared by the stores over it. */
+export function perWorld<T>(make: () => T): (world: object) => T {
+  const values = new WeakMap<object, T>();
+  return (world) => {
+    const value = values.get(world) ?? make();
+    values.set(world, value);
+    return value;
+  };
+}

@@ -1,0 +1,63 @@
+import { AgentFrameworkError, type FileStore, InMemoryFileStore } from "@agentfw/core";
+import type { OpenedFileStore } from "../../src/index.ts";
+import { World } from "./world.ts";
+
+/** A backend for files that can do everything the kit asks for. */
+export class FileWorld extends World {
+  readonly inner: InMemoryFileStore = new InMemoryFileStore();
+  isClientOpen = true;
+  /** Links by their paths: what they lead to. */
+  readonly links: Map<string, "file" | "directory" | "dangling"> = new Map();
+  /** The text of the file outside; a defective store may change it. */
+  outside = "the secret outside";
+}
+
+/** A store over a world, as one process has it. */
+export function referenceFileStore(world: FileWorld): FileStore {
+  const { inner } = world;
+  const at = (path: unknown) => {
+    if ([...world.links.keys()].some((link) => `${path}/`.startsWith(`${link}/`))) {
+      throw new AgentFrameworkError("configuration", "path: must not lead over a link", { provider: "reference" });
+    }
+  };
+  const on = <T>(kind: "read" | "write", path: unknown, signal: AbortSignal | undefined, work: () => Promise<T>) =>
+    world.call(kind, signal, async () => {
+      at(path);
+      return work();
+    });
+  return {
+    contractVersion: 1,
+    read: (path, options) => on("read", path, options?.signal, () => inner.read(path, scope(options))),
+    write: (path, text, options) => on("write", path, options?.signal, () => inner.write(path, text, scope(options))),
+    delete: (path, options) => on("write", path, options?.signal, () => inner.delete(path, scope(options))),
+    exists: (path, options) => on("read", path, options?.signal, () => inner.exists(path, scope(options))),
+    list: (directory, options) => on("read", directory, options?.signal, () => inner.list(directory, scope(options))),
+    search: (pattern, options) =>
+      on("read", options?.directory, options?.signal, () => inner.search(pattern, scope(options))),
+  };
+}
+
+/** The options without the signal, which the call around them has taken. */
+function scope<T extends { readonly signal?: AbortSignal | undefined }>(options: T | undefined): T | undefined {
+  return options === undefined ? undefined : { ...options, signal: undefined };
+}
+
+/** Opens stores that `make` builds over a world of their own. */
+export function openFileWith(
+  make: (world: FileWorld) => FileStore,
+): (options?: { readonly timeoutMs?: number | undefined }) => Promise<OpenedFileStore> {
+  return async ({ timeoutMs = 5_000 } = {}) => {
+    const world = new FileWorld();
+    world.timeoutMs = timeoutMs;
+    return {
+      store: make(world),
+      another: async () => make(world),
+      ...world.hooks,
+      sharedClient: async () => ({ store: make(world), isClientOpen: async () => world.isClientOpen }),
+      plantLink: async (path, kind) => {
+        world.links.set(path, kind);
+        return { secret: "the secret outside", isOutsideUntouched: async () => world.outside === "the secret outside" };
+      },
+    };
+  };
+}

@@ -1,0 +1,46 @@
+import { AgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { Opened } from "../../src/index.ts";
+
+/** The backend behind reference stores: what several of them share, and what can be done to it. */
+export class World {
+  /** Milliseconds since the epoch. */
+  now = 1_700_000_000_000;
+  broken = false;
+  stalled = false;
+  timeoutMs = 5_000;
+
+  readonly hooks: Required<Pick<Opened, "breakBackend" | "stallBackend" | "healBackend" | "advanceTime">> = {
+    breakBackend: async (): Promise<void> => {
+      this.broken = true;
+    },
+    stallBackend: async (): Promise<void> => {
+      this.stalled = true;
+    },
+    healBackend: async (): Promise<void> => {
+      this.broken = false;
+      this.stalled = false;
+    },
+    advanceTime: (milliseconds: number): void => {
+      this.now += milliseconds;
+    },
+  };
+
+  /** Does what a call does on its way to a server and back. */
+  async call<T>(kind: "read" | "write", signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return withDeadline("call", { timeoutMs: this.timeoutMs, signal, kind, provider: "reference" }, async () => {
+      await turn();
+      if (this.broken) {
+        throw new AgentFrameworkError("unavailable", "connection refused", { provider: "reference" });
+      }
+      if (this.stalled) {
+        await new Promise(() => {});
+      }
+      return work();
+    });
+  }
+}
+
+/** One turn of the event loop: what any network needs at least. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
