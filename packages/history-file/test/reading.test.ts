@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { appendFile, readFile, stat } from "node:fs/promises";
+import { appendFile, readFile, stat, truncate } from "node:fs/promises";
 import { describe, expect, test, vi } from "vitest";
 import { codeOf, conversation, fileOf, ids, openStore, record, records } from "./support/store.ts";
 
@@ -82,6 +82,57 @@ describe("lines of any size", () => {
       } while (before !== undefined);
       expect(found).toEqual(all);
     }
+  });
+});
+
+describe("a version", () => {
+  test("differs when another turn of the same size stands in the place of one that was taken back", async () => {
+    const { store, directory } = await openStore();
+    await store.append(conversation(), records("a", 2));
+    const { size } = await stat(fileOf(directory));
+    const { version } = await store.append(conversation(), [record("b", '"1"')]);
+    await truncate(fileOf(directory), size);
+    const again = await store.append(conversation(), [record("b", '"2"')]);
+    expect(again.appended).toBe(1);
+    expect(again.version).not.toBe(version);
+    expect((await store.read(conversation())).version).toBe(again.version);
+  });
+
+  test("is the same for every way to read it, and for a process that never wrote", async () => {
+    const { store, directory } = await openStore();
+    for (const size of [1, 10, 100_000, 3]) {
+      const { version } = await store.append(conversation(), [record(`m-${size}`, JSON.stringify("x".repeat(size)))]);
+      const { store: other } = await openStore({ directory });
+      for (const last of [1, 2, undefined]) {
+        expect((await other.read(conversation(), { last })).version).toBe(version);
+      }
+      expect((await other.append(conversation(), [record(`m-${size}`)])).version).toBe(version);
+      expect((await store.append(conversation(), [record(`m-${size}`)], { ifVersion: version })).version).toBe(version);
+    }
+  });
+});
+
+describe("a turn that is taken back while it is read", () => {
+  test("is looked at again, and not taken for damage", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 2));
+    const original = fs.read;
+    const spy = vi.spyOn(fs, "read").mockImplementationOnce(((...args: unknown[]) => {
+      const bytes = args[1];
+      const done = args.at(-1);
+      Reflect.apply(original, fs, [
+        ...args.slice(0, -1),
+        (error: unknown, count: number) => {
+          if (Buffer.isBuffer(bytes)) {
+            bytes.fill("#", count - 60, count - 50);
+          }
+          Reflect.apply(done as () => void, undefined, [error, count]);
+        },
+      ]);
+    }) as never);
+    expect((await store.read(conversation(), { onCorrupt: "skip" })).records).toEqual(records("a", 2));
+    expect(spy.mock.calls.length).toBeGreaterThan(1);
+    spy.mockRestore();
   });
 });
 
