@@ -51,7 +51,7 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     client: options.client,
     name: options.name,
     providers: contextProviders,
-    defaultHistory: new InMemoryHistoryProvider(),
+    defaultHistory: new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) }),
     instructions: options.instructions,
     tools,
     middleware,
@@ -63,6 +63,15 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
     onDiagnostic: options.onDiagnostic,
   };
+}
+
+/** The usual name, unless a provider that does not load history has it: two must not write into one slice. */
+function defaultSourceId(providers: readonly ContextProvider[]): string {
+  let sourceId = "in_memory";
+  while (providers.some((provider) => provider.sourceId === sourceId)) {
+    sourceId += "_history";
+  }
+  return sourceId;
 }
 
 function assertOneOf(value: unknown, allowed: readonly string[], field: string): void {

@@ -2,12 +2,13 @@ import {
   type Content,
   type FunctionApprovalRequestContent,
   groupMessages,
+  interruptedResult,
   isPendingApproval,
   type Message,
   type MessageGroup,
 } from "@agentfw/core";
 import type { RunScope } from "./run-scope.ts";
-import { isDeclaration, type PlannedCall, parseArguments, planCalls } from "./tool-calls.ts";
+import { type CallOutcome, isDeclaration, type PlannedCall, parseArguments, planCalls } from "./tool-calls.ts";
 
 /** Takes approval requests out of what a caller passed: only those that this agent stored can be answered. */
 export function withoutRequests(messages: readonly Message[], onForged: (messageId: string) => void): Message[] {
@@ -21,13 +22,24 @@ export function withoutRequests(messages: readonly Message[], onForged: (message
   });
 }
 
+/** True for input that answers approval requests and says nothing else. */
+export function isAnswersOnly(input: readonly Message[]): boolean {
+  return (
+    input.length > 0 &&
+    input.every(({ contents }) => contents.every(({ type }) => type === "function_approval_response"))
+  );
+}
+
 /**
  * The requests for the calls of a message that a person must approve. One is enough to hold the whole batch back.
  *
  * A tool whose `approval` function throws is treated as one that needs approval.
  */
-export async function approvalRequests(calls: readonly PlannedCall[]): Promise<FunctionApprovalRequestContent[]> {
-  const needed = await Promise.all(calls.map(needsApproval));
+export async function approvalRequests(
+  calls: readonly PlannedCall[],
+  scope: RunScope,
+): Promise<FunctionApprovalRequestContent[]> {
+  const needed = await Promise.all(calls.map((call) => scope.interruption.race(() => needsApproval(call))));
   return calls.filter((_, index) => needed[index]).map(approvalRequest);
 }
 
@@ -49,65 +61,82 @@ async function needsApproval({ tool, slot, context }: PlannedCall): Promise<bool
   }
 }
 
+/** The calls of one message that were held back until a person had answered. */
+export interface ReleasedBatch {
+  readonly calls: readonly PlannedCall[];
+  /** True when the caller has calls of its own in it, which it has yet to answer. */
+  readonly leavesOpen: boolean;
+}
+
+/** What the answers that there are by now come to. */
+export interface Approvals {
+  readonly batches: readonly ReleasedBatch[];
+  /** Messages with requests that nobody has answered, reduced to these requests. */
+  readonly waiting: readonly Message[];
+}
+
 /**
- * Runs the batches whose requests have all been answered by now. A call that was refused gets a result that says so.
- * Answers that fit no pending request run nothing and are reported.
+ * Finds the batches whose requests have all been answered. A call that was refused is settled with a result that says
+ * so; answers that fit no pending request release nothing and are reported.
  */
-export async function resumeApproved(
-  scope: RunScope,
-  run: (calls: readonly PlannedCall[]) => Promise<void>,
-): Promise<void> {
+export function findApprovals(scope: RunScope): Approvals {
   const messages = scope.run.modelInput();
   if (!messages.some(holdsApproval)) {
-    return;
+    return { batches: [], waiting: [] };
   }
   const pending = groupMessages(messages).groups.filter(isPendingApproval);
   reportUnbound(scope, pending);
-  for (const group of pending.filter(isAnswered)) {
-    for (const { message, slots } of group.items) {
-      const calls = planCalls(
-        message,
-        slots.filter(({ result }) => result === undefined),
-        scope,
-      )
-        .filter((call) => !isDeclaration(call))
-        .map((call) => withRefusal(call, refusalOf(group, call.slot.resultId)));
-      if (calls.length > 0) {
-        await run(calls);
-      }
-    }
-  }
+  return {
+    batches: pending.filter(isAnswered).flatMap((group) => released(group, scope)),
+    waiting: pending.flatMap(unanswered),
+  };
 }
 
 function holdsApproval(message: Message): boolean {
   return message.contents.some(({ type }) => type.startsWith("function_approval_"));
 }
 
-function requestsOf(group: MessageGroup): FunctionApprovalRequestContent[] {
-  return group.items
-    .flatMap(({ message }): readonly Content[] => message.contents)
-    .filter((content) => content.type === "function_approval_request");
+function requestsOf({ contents }: Message): FunctionApprovalRequestContent[] {
+  return contents.filter((content) => content.type === "function_approval_request");
 }
 
 function isAnswered(group: MessageGroup): boolean {
-  return requestsOf(group).every(({ id }) => group.responses.has(id));
+  return group.items.every(({ message }) => requestsOf(message).every(({ id }) => group.responses.has(id)));
 }
 
-function refusalOf(group: MessageGroup, requestId: string): string | undefined {
+function unanswered(group: MessageGroup): Message[] {
+  return group.items.flatMap(({ message }) => {
+    const contents: Content[] = requestsOf(message).filter(({ id }) => !group.responses.has(id));
+    return contents.length === 0 ? [] : [{ ...message, contents }];
+  });
+}
+
+function released(group: MessageGroup, scope: RunScope): ReleasedBatch[] {
+  // A batch starts in the run that brings its last answer. When all of them are stored, an earlier run started it.
+  const isFresh = [...group.responses.values()].some(({ message }) => scope.run.input.includes(message));
+  return group.items.flatMap(({ message, slots }) => {
+    const open = slots.filter(({ result }) => result === undefined);
+    const planned = planCalls(message, open, scope);
+    const calls = planned
+      .filter((call) => !isDeclaration(call))
+      .map((call) => ({ ...call, settled: isFresh ? refusalOf(group, call.slot.resultId) : interruptionOf(call) }));
+    return open.length === 0 ? [] : [{ calls, leavesOpen: calls.length < planned.length }];
+  });
+}
+
+function refusalOf(group: MessageGroup, requestId: string): CallOutcome | undefined {
   const answer = group.responses.get(requestId)?.content;
   if (answer === undefined || answer.approved) {
     return undefined;
   }
-  return answer.reason === undefined ? "The user refused this call." : `The user refused this call: ${answer.reason}`;
+  const reason = answer.reason === undefined ? "." : `: ${answer.reason}`;
+  return { result: `The user refused this call${reason}`, exception: "refused" };
 }
 
-/** A refused call keeps its place in the batch, but its tool only says that it was refused. */
-function withRefusal(call: PlannedCall, refusal: string | undefined): PlannedCall {
-  if (refusal === undefined || call.tool === undefined) {
-    return call;
-  }
-  const { name, parameters } = call.tool;
-  return { ...call, tool: { name, parameters, execute: () => refusal } };
+/** What a call comes to that was begun and of which nothing more is known. */
+export function interruptionOf({ slot }: PlannedCall): CallOutcome {
+  const [content] = interruptedResult(slot).contents;
+  return content?.type === "function_result" ? content : { result: null, exception: "interrupted" };
 }
 
 function reportUnbound(scope: RunScope, pending: readonly MessageGroup[]): void {

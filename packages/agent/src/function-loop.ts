@@ -1,7 +1,9 @@
-import { type CallSlot, callSlots, functionResults, type Message } from "@agentfw/core";
-import { approvalRequest, approvalRequests, resumeApproved } from "./approvals.ts";
+import { callSlots, configurationError, functionResults, type Message } from "@agentfw/core";
+import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
+import { type EarlierAttempt, earlierAttempt } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
-import { callModel, type MessageCounter, requestOptions } from "./model-call.ts";
+import type { MessageCounter } from "./message-namer.ts";
+import { callModel, requestOptions } from "./model-call.ts";
 import { modelView, newMessagesView } from "./model-view.ts";
 import { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -17,10 +19,16 @@ type EmitUpdate = Emit<AgentUpdate>;
  * After `maxConsecutiveErrors` batches in which every call failed, and after `maxModelCalls`, tools are switched off
  * for one last call, so that the run ends in text.
  */
-export async function functionLoop(scope: RunScope, counter: MessageCounter, emit: EmitUpdate): Promise<void> {
-  const loop = new FunctionLoop(scope, counter, emit);
+export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<void> {
+  const loop = new FunctionLoop(scope, emit);
   scope.refreshTools();
-  await loop.resume();
+  const earlier = scope.isNamed ? earlierAttempt(scope.run) : undefined;
+  if (earlier !== undefined) {
+    await loop.takeUp(earlier);
+  }
+  if (!loop.done) {
+    await loop.resume();
+  }
   for (let calls = 1; !loop.done; calls += 1) {
     scope.interruption.signal.throwIfAborted();
     if (calls > 1) {
@@ -35,7 +43,7 @@ class FunctionLoop {
   toolsOff = false;
   done = false;
   readonly #scope: RunScope;
-  readonly #counter: MessageCounter;
+  readonly #counter: MessageCounter = { next: 0 };
   readonly #emit: EmitUpdate;
   readonly #produced: Message[];
   readonly #reported = new Set<string>();
@@ -44,18 +52,47 @@ class FunctionLoop {
   /** How many produced messages a service that keeps the conversation knows already. */
   #known = 0;
 
-  constructor(scope: RunScope, counter: MessageCounter, emit: EmitUpdate) {
+  constructor(scope: RunScope, emit: EmitUpdate) {
     this.#scope = scope;
-    this.#counter = counter;
     this.#emit = emit;
     this.#produced = [...scope.run.produced];
     scope.run.produced = this.#produced;
   }
 
+  /** Goes on where an earlier attempt at the run ended. Its calls are not run again. */
+  async takeUp(earlier: EarlierAttempt): Promise<void> {
+    this.#counter.next = earlier.next;
+    for (const message of earlier.messages) {
+      await this.#emit(new AgentUpdate(message));
+    }
+    let waitsForCaller = false;
+    for (const { message, slots } of earlier.open) {
+      const calls = planCalls(message, slots, this.#scope);
+      const begun = calls.filter((call) => !isDeclaration(call));
+      waitsForCaller ||= begun.length < calls.length;
+      await this.#runBatch(begun.map((call) => ({ ...call, settled: interruptionOf(call) })));
+    }
+    this.done = earlier.isAtEnd || waitsForCaller || this.#scope.persistence === "per-run";
+  }
+
+  /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
   async resume(): Promise<void> {
-    await resumeApproved(this.#scope, async (calls) => {
-      await this.#runBatch(calls);
-    });
+    const { batches, waiting } = findApprovals(this.#scope);
+    for (const { calls, leavesOpen } of batches) {
+      await this.#scope.persist();
+      const outcome = await this.#runBatch(calls);
+      this.done ||= outcome.terminated || leavesOpen;
+    }
+    if (batches.length > 0 || !isAnswersOnly(this.#scope.run.input)) {
+      return;
+    }
+    if (this.#scope.run.options.ephemeral) {
+      throw configurationError("input", "an approval can only be answered in the session in which it was asked for");
+    }
+    for (const message of waiting) {
+      await this.#emit(new AgentUpdate(message));
+    }
+    this.done = true;
   }
 
   /** One model call; gives the messages that it came to. */
@@ -68,7 +105,11 @@ class FunctionLoop {
     const isForced = toolChoice === "required" || typeof toolChoice === "object";
     const once = isForced && this.#modelCalls > 0 ? { ...options, toolChoice: undefined } : options;
     this.#modelCalls += 1;
-    await callModel(this.#scope, this.#view(options.conversationId), once, this.#counter, (update) => {
+    const view = this.#view(options.conversationId);
+    if (view.length === 0 && options.conversationId === undefined) {
+      throw configurationError("input", "must hold a message when there is nothing else for the model");
+    }
+    await callModel(this.#scope, view, once, this.#counter, (update) => {
       folder.add(update);
       return this.#emit(update);
     });
@@ -81,10 +122,11 @@ class FunctionLoop {
 
   async answerCalls(answer: readonly Message[]): Promise<void> {
     const hosted = new Set(answer.flatMap(functionResults).map(({ callId }) => callId));
-    const open = answer
+    const asking = answer
       .map((message) => ({ message, slots: callSlots(message).filter(({ call }) => !hosted.has(call.callId)) }))
-      .filter(({ slots }) => slots.length > 0);
-    const calls = open.flatMap(({ message, slots }) => planCalls(message, slots, this.#scope));
+      .filter(({ slots }) => slots.length > 0)
+      .map(({ message, slots }) => ({ message, calls: planCalls(message, slots, this.#scope) }));
+    const calls = asking.flatMap((entry) => entry.calls);
     if (calls.length === 0) {
       this.done = true;
       return;
@@ -94,7 +136,7 @@ class FunctionLoop {
       this.done = true;
       return;
     }
-    if (await this.#askApproval(open)) {
+    if (await this.#askApproval(asking)) {
       this.done = true;
       return;
     }
@@ -146,13 +188,10 @@ class FunctionLoop {
   }
 
   async #askApproval(
-    open: readonly { readonly message: Message; readonly slots: readonly CallSlot[] }[],
+    asking: readonly { readonly message: Message; readonly calls: readonly PlannedCall[] }[],
   ): Promise<boolean> {
     const asked = await Promise.all(
-      open.map(async ({ message, slots }) => {
-        const calls = planCalls(message, slots, this.#scope);
-        return { message, calls, requests: await approvalRequests(calls) };
-      }),
+      asking.map(async (entry) => ({ ...entry, requests: await approvalRequests(entry.calls, this.#scope) })),
     );
     if (asked.every(({ requests }) => requests.length === 0)) {
       return false;

@@ -48,7 +48,7 @@ export class MessageFolder {
     for (const content of piece.contents) {
       if (content.type === "usage") {
         this.#usage = addUsage(this.#usage, content.details);
-      } else if (!mergeIntoLast(draft.contents, content)) {
+      } else if (!isNothing(content) && !mergeIntoLast(draft.contents, content)) {
         draft.contents.push(content);
       }
     }
@@ -125,6 +125,11 @@ function mergeIntoLast(contents: Content[], piece: Content): boolean {
     }
   }
   return false;
+}
+
+/** Many services open or close an answer with a piece that says nothing; stored, it would be refused in later calls. */
+function isNothing(content: Content): boolean {
+  return content.type === "text" && content.text === "" && isBare(content);
 }
 
 /** Text with marks of its own stays apart, so that the marks keep their meaning. */

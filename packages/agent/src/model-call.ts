@@ -3,19 +3,16 @@ import {
   type ChatInvocation,
   type ChatRequestOptions,
   type ChatUpdate,
+  type Content,
   type Message,
   type Tool,
   type ToolDefinition,
 } from "@agentfw/core";
 import { readAborting } from "./abortable.ts";
+import { type MessageCounter, MessageNamer } from "./message-namer.ts";
 import { compose } from "./middleware.ts";
-import { AgentUpdate } from "./response.ts";
+import type { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
-
-/** Numbers the messages that the model makes in a run. */
-export interface MessageCounter {
-  next: number;
-}
 
 /** One model call through the chat middleware; `onUpdate` gets it as pieces of messages that have our ids. */
 export async function callModel(
@@ -32,8 +29,18 @@ export async function callModel(
   const namer = new MessageNamer(run.options.runId, counter);
   await readAborting(updates, scope.interruption, (update) => {
     noteConversation(scope, update.conversationId);
-    return onUpdate(namer.toAgentUpdate(update));
+    return update.contents?.some(isResult) ? handOn(namer.separated(update), onUpdate) : onUpdate(namer.name(update));
   });
+}
+
+async function handOn(updates: readonly AgentUpdate[], onUpdate: (update: AgentUpdate) => unknown): Promise<void> {
+  for (const update of updates) {
+    await onUpdate(update);
+  }
+}
+
+function isResult({ type }: Content): boolean {
+  return type === "function_result";
 }
 
 function clientUpdates({ client }: RunScope, { messages, options }: ChatInvocation): AsyncIterable<ChatUpdate> {
@@ -62,53 +69,6 @@ function noteConversation(scope: RunScope, conversationId: string | undefined): 
   }
   session.serviceSessionId = conversationId;
   scope.report({ type: "service_conversation_started", message: "the service keeps the conversation from here on" });
-}
-
-/** Gives the service's messages our ids: services repeat theirs. */
-class MessageNamer {
-  readonly #runId: string;
-  readonly #counter: MessageCounter;
-  #serviceId: string | undefined;
-  #role: string | undefined;
-  #messageId: string | undefined;
-
-  constructor(runId: string, counter: MessageCounter) {
-    this.#runId = runId;
-    this.#counter = counter;
-  }
-
-  toAgentUpdate(update: ChatUpdate): AgentUpdate {
-    const { messageId: serviceId, role = "assistant", contents = [] } = update;
-    const isNew = this.#beginsMessage(serviceId, role);
-    if (isNew) {
-      this.#messageId = `${this.#runId}:o${this.#counter.next}`;
-      this.#counter.next += 1;
-    }
-    const isFirstMention = serviceId !== undefined && (isNew || this.#serviceId === undefined);
-    this.#serviceId = serviceId ?? (isNew ? undefined : this.#serviceId);
-    this.#role = role;
-    return new AgentUpdate({
-      messageId: this.#messageId ?? "",
-      role,
-      contents,
-      createdAt: update.createdAt ?? (isNew ? new Date().toISOString() : undefined),
-      authorName: update.authorName,
-      responseId: update.responseId,
-      finishReason: update.finishReason,
-      model: update.model,
-      additionalProperties: isFirstMention
-        ? { ...update.additionalProperties, serviceMessageId: serviceId }
-        : update.additionalProperties,
-    });
-  }
-
-  #beginsMessage(serviceId: string | undefined, role: string): boolean {
-    return (
-      this.#messageId === undefined ||
-      (serviceId !== undefined && this.#serviceId !== undefined && serviceId !== this.#serviceId) ||
-      role !== this.#role
-    );
-  }
 }
 
 /** The options of a model call: what the run was given, with instructions and tools. */

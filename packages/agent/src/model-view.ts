@@ -21,12 +21,15 @@ export interface ModelViewRepair {
 
 /**
  * The messages as a model may see them: every call with its results right behind it, no approval contents, nothing of
- * a group that waits for approval but its text, no reasoning that led to nothing, no result without a call.
+ * a group that waits for approval but its text, no reasoning that led to nothing, no result without a call, nothing
+ * empty.
  */
 export function modelView(messages: readonly Message[], onRepair: (repair: ModelViewRepair) => void): Message[] {
-  if (messages.every(standsAlone)) {
-    return [...messages];
-  }
+  const view = messages.every(standsAlone) ? [...messages] : pairedView(messages, onRepair);
+  return view.every(isFilled) ? view : view.flatMap((message) => withContents(message, (content) => !isBlank(content)));
+}
+
+function pairedView(messages: readonly Message[], onRepair: (repair: ModelViewRepair) => void): Message[] {
   const { groups, orphans } = groupMessages(messages);
   reportOrphans(orphans, onRepair);
   const last = groups.at(-1);
@@ -51,10 +54,20 @@ function reportOrphans(orphans: GroupedMessages["orphans"], onRepair: (repair: M
   }
 }
 
+/** Reasoning goes with the calls that it led to. */
 function pendingView(group: MessageGroup): Message[] {
   return group.items.flatMap(({ message }) =>
-    withContents(message, (content) => !content.type.startsWith("function_")),
+    withContents(message, ({ type }) => !type.startsWith("function_") && type !== "text_reasoning"),
   );
+}
+
+function isFilled({ contents }: Message): boolean {
+  return contents.length > 0 && !contents.some(isBlank);
+}
+
+/** Services refuse blank text, for good once it is in a history. */
+function isBlank(content: Content): boolean {
+  return content.type === "text" && content.text.trim() === "";
 }
 
 function withContents(message: Message, keep: (content: Content) => boolean): Message[] {
@@ -65,6 +78,6 @@ function withContents(message: Message, keep: (content: Content) => boolean): Me
 /** For a service that keeps the conversation: only what is new, without approval contents. */
 export function newMessagesView(messages: readonly Message[]): Message[] {
   return messages.flatMap((message) =>
-    withContents(message, (content) => !content.type.startsWith("function_approval_")),
+    withContents(message, (content) => !content.type.startsWith("function_approval_") && !isBlank(content)),
   );
 }

@@ -20,8 +20,9 @@ import { enterConversation, type PlaceLease } from "./conversation-queue.ts";
 import { functionLoop } from "./function-loop.ts";
 import { heldPlaces, insideOf } from "./nesting.ts";
 import { ProviderHooks } from "./provider-hooks.ts";
-import { AgentUpdate, ResponseFolder } from "./response.ts";
-import { type RunRequest, runInput } from "./run-request.ts";
+import { type AgentUpdate, ResponseFolder } from "./response.ts";
+import { runInput } from "./run-input.ts";
+import type { RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
 import { collectTools } from "./tool-calls.ts";
 import { type Emit, isAbandoned } from "./update-channel.ts";
@@ -53,7 +54,7 @@ export async function pipeline(
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
-  const start = () => attempt(settings, request, scope, hooks, paced(emit, lease));
+  const start = () => attempt(scope, hooks, paced(emit, lease));
   try {
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
@@ -89,17 +90,11 @@ function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined): Emit<Age
 }
 
 /** The run itself; the providers' after hooks see how it ended, once. */
-async function attempt(
-  settings: AgentSettings,
-  request: RunRequest,
-  scope: RunScope,
-  hooks: ProviderHooks,
-  emit: Emit<AgentUpdate>,
-): Promise<void> {
+async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUpdate>): Promise<void> {
   const { run, interruption } = scope;
   const folder = new ResponseFolder();
   try {
-    await stages(settings, request, scope, hooks, (update) => {
+    await stages(scope, hooks, (update) => {
       folder.add(update);
       return emit(update);
     });
@@ -112,54 +107,29 @@ async function attempt(
     await hooks.after();
     throw error;
   }
-  run.response = folder.toResponse(request.runId);
+  run.response = folder.toResponse(run.options.runId);
   await hooks.after();
 }
 
-async function stages(
-  settings: AgentSettings,
-  request: RunRequest,
-  scope: RunScope,
-  hooks: ProviderHooks,
-  emit: Emit<AgentUpdate>,
-): Promise<void> {
+async function stages(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUpdate>): Promise<void> {
   await scope.interruption.race(() => hooks.before());
-  const counter = { next: 0 };
-  if (request.isNamed) {
-    const { messages, isComplete } = storedAnswer(scope.run, settings.historyPersistence === "per-run");
-    counter.next = messages.filter((message) => message.role !== "tool").length;
-    for (const { attribution: _, ...message } of messages) {
-      await emit(new AgentUpdate(message));
-    }
-    if (isComplete) {
-      return;
-    }
-  }
-  await functionLoop(scope, counter, emit);
-}
-
-/** What an earlier attempt at the same run stored, and whether it came to its end. */
-function storedAnswer(run: Run, isWholeRun: boolean): { messages: Message[]; isComplete: boolean } {
-  const prefix = `${run.options.runId}:o`;
-  const messages = run
-    .modelInput()
-    .filter(({ messageId }) => messageId.startsWith(prefix) && /^\d+(\/|$)/.test(messageId.slice(prefix.length)));
-  const last = messages.at(-1);
-  const groups = groupMessages(messages).groups;
-  const isAtEnd =
-    last?.role === "assistant" && groups.every((group) => isPendingApproval(group) || openCalls(group).length === 0);
-  return { messages, isComplete: messages.length > 0 && (isWholeRun || isAtEnd) };
+  await functionLoop(scope, emit);
 }
 
 function cleanInput(settings: AgentSettings, request: RunRequest, input: MessagesInput): Message[] {
-  return withoutRequests(runInput(input, request.runId), (messageId) =>
+  const notice = (type: string, message: string) => (messageId: string) =>
     report(settings.onDiagnostic, {
-      type: "approval_ignored",
-      provider: "agent",
-      message: "an approval request in the input was not made by this agent and is left out",
-      sessionId: request.session.sessionId,
+      type,
+      provider: settings.name ?? "agent",
+      message,
+      sessionId: request.ephemeral ? undefined : request.session.sessionId,
       messageId,
-    }),
+    });
+  const { messages, empty } = runInput(input, request.runId);
+  empty.forEach(notice("empty_message_dropped", "a message in the input holds nothing and is left out"));
+  return withoutRequests(
+    messages,
+    notice("approval_ignored", "an approval request in the input was not made by this agent and is left out"),
   );
 }
 
@@ -198,6 +168,8 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
   let tools: ReturnType<typeof collectTools> = new Map();
   return {
     run,
+    isNamed: request.isNamed,
+    persistence: settings.historyPersistence,
     client: settings.client,
     chatOptions: request.chatOptions,
     settings: settings.loop,

@@ -1,10 +1,13 @@
 import {
   type Content,
+  configurationError,
   type FinishReason,
   type FunctionApprovalRequestContent,
   type FunctionCallContent,
+  groupMessages,
   type Message,
   messageText,
+  openCalls,
   type Role,
   type UsageDetails,
 } from "@agentfw/core";
@@ -102,11 +105,9 @@ export class AgentResponse {
 
   /** Calls of tools without `execute`. Answer with `function_result` contents in the next run. */
   get openCalls(): FunctionCallContent[] {
-    const contents = this.messages.flatMap((message) => message.contents);
-    const results = contents.filter((content) => content.type === "function_result");
-    const answered = new Set(results.map(({ callId }) => callId));
-    const calls = contents.filter((content) => content.type === "function_call");
-    return this.approvalRequests.length > 0 ? [] : calls.filter(({ callId }) => !answered.has(callId));
+    // By the groups, because services use one call id again and again.
+    const open = groupMessages(this.messages).groups.flatMap(openCalls);
+    return this.approvalRequests.length > 0 ? [] : open.map(({ call }) => call);
   }
 }
 
@@ -156,8 +157,16 @@ export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
     this.#execute = execute;
   }
 
-  /** The pieces that have not been read yet. */
+  /**
+   * The pieces that have not been read yet.
+   *
+   * @throws `configuration` once `finalResponse` runs on without a reader: the pieces are gone, and a second run is not
+   * what anybody wants.
+   */
   [Symbol.asyncIterator](): AsyncGenerator<AgentUpdate, void> {
+    if (this.#updates === undefined && this.#outcome !== undefined) {
+      throw configurationError("stream", "finalResponse has read it; read the pieces first, then ask for the response");
+    }
     this.#updates ??= new UpdateChannel((emit) => this.#run(emit));
     return this.#updates;
   }

@@ -1,13 +1,4 @@
-import {
-  AgentFrameworkError,
-  AgentSession,
-  assertName,
-  type ChatOptions,
-  configurationError,
-  type Message,
-  type MessagesInput,
-  messagesFromInput,
-} from "@agentfw/core";
+import { AgentFrameworkError, AgentSession, assertName, type ChatOptions, configurationError } from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
 import { assertMiddleware } from "./middleware.ts";
@@ -95,13 +86,4 @@ function assertPersistence(settings: AgentSettings, conversationId: string | und
       "per-service-call keeps history locally, but the session is bound to a conversation that a service keeps",
     );
   }
-}
-
-/** The input with ids that derive from the run's, and the time at which it came in. */
-export function runInput(input: MessagesInput, runId: string): Message[] {
-  const createdAt = new Date().toISOString();
-  return messagesFromInput(input, (index) => `${runId}:i${index}`, "input").map((message) => ({
-    createdAt,
-    ...message,
-  }));
 }

@@ -20,6 +20,9 @@ export interface LoopSettings {
 /** All that one run works with, once its providers have been asked. */
 export interface RunScope {
   readonly run: Run;
+  /** True when the caller named the run, so it may have been attempted before. */
+  readonly isNamed: boolean;
+  readonly persistence: "per-run" | "per-service-call";
   readonly client: ChatClient;
   readonly chatOptions: ChatOptions;
   readonly settings: LoopSettings;

@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import {
   type CallSlot,
+  callSlots,
   configurationError,
   type FunctionInvocation,
   type Json,
   type Message,
+  type Run,
   type Tool,
   type ToolContext,
   toJson,
@@ -17,6 +20,14 @@ export interface PlannedCall {
   readonly slot: CallSlot;
   readonly tool: Tool | undefined;
   readonly context: ToolContext;
+  /** What it came to without its tool: it was refused, or an earlier attempt began it. */
+  readonly settled?: CallOutcome | undefined;
+}
+
+/** What one call came to. `exception` is set when the tool did not do its work. */
+export interface CallOutcome {
+  readonly result: Json;
+  readonly exception?: string | undefined;
 }
 
 /** True for a call of a tool that only the caller can run. */
@@ -35,18 +46,31 @@ export interface BatchOutcome {
 /** Finds the tool of each call of a message that has no result yet, and says in which place of the run it stands. */
 export function planCalls(message: Message, slots: readonly CallSlot[], scope: RunScope): PlannedCall[] {
   const { runId, session, ephemeral } = scope.run.options;
-  return slots.map((slot, index) => ({
+  const places = callSlots(message).map(({ resultId }) => resultId);
+  return slots.map((slot) => ({
     slot,
     tool: scope.tools.get(slot.call.name),
     context: {
       runId,
       callId: slot.call.callId,
-      idempotencyKey: `${message.messageId}/${index}`,
+      idempotencyKey: idempotencyKey(scope.run, message.messageId, places.indexOf(slot.resultId)),
       session: ephemeral ? undefined : session,
       owner: session.owner,
       signal: scope.interruption.signal,
     },
   }));
+}
+
+/**
+ * Which call of which message, in which conversation: callers number the runs of every conversation alike. Not the call
+ * id, because a model that is asked again makes up another. Hashed, because tools hand it to services of others.
+ */
+function idempotencyKey({ options }: Run, messageId: string, place: number): string {
+  const { session, ephemeral } = options;
+  const conversation = ephemeral ? [] : [session.owner, session.sessionId];
+  return createHash("sha256")
+    .update(JSON.stringify([messageId, place, ...conversation]))
+    .digest("base64url");
 }
 
 /**
@@ -89,13 +113,11 @@ export async function runCalls(
   };
 }
 
-interface CallOutcome {
-  readonly result: Json;
-  readonly exception?: string;
-}
-
 async function outcomeOf(planned: PlannedCall, scope: RunScope, terminate: () => void): Promise<CallOutcome> {
-  const { tool, slot } = planned;
+  const { tool, slot, settled } = planned;
+  if (settled !== undefined) {
+    return settled;
+  }
   if (tool?.execute === undefined) {
     return { result: `Error: there is no tool named ${slot.call.name}.`, exception: "unknown_tool" };
   }

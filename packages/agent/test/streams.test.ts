@@ -37,6 +37,35 @@ describe("A stream that is read to its end", () => {
     expect((await half.finalResponse()).text).toBe("Hello world");
   });
 
+  it("runs once: after finalResponse was asked for, its pieces can no longer be read", async () => {
+    const { agent, client } = open([{ pieces: PIECES }, { pieces: PIECES }]);
+    const stream = agent.runStream("x");
+    const final = stream.finalResponse();
+    await expect(read(stream, () => undefined)).rejects.toMatchObject({ code: "configuration" });
+    expect((await final).text).toBe("Hello world");
+    await expect(read(stream, () => undefined)).rejects.toMatchObject({ code: "configuration" });
+    expect(client.calls).toHaveLength(1);
+  });
+
+  it("is over when it was read, and can be asked for its response afterwards", async () => {
+    const { agent, client } = open([{ pieces: PIECES }, { pieces: PIECES }]);
+    const stream = agent.runStream("x");
+    const counts: number[] = [];
+    await read(stream, (count) => counts.push(count));
+    await read(stream, (count) => counts.push(count));
+    expect(counts).toEqual([1, 2, 3, 4]);
+    expect((await stream.finalResponse()).text).toBe("Hello world");
+    expect(client.calls).toHaveLength(1);
+  });
+
+  it("gives every piece to several readers that ask at once, each piece to one of them", async () => {
+    const { agent } = open([{ pieces: PIECES }]);
+    const iterator = agent.runStream("x")[Symbol.asyncIterator]();
+    const results = await Promise.all(Array.from({ length: 6 }, () => iterator.next()));
+    expect(results.map(({ value }) => value?.text)).toEqual([...PIECES, undefined, undefined]);
+    expect(results.map(({ done }) => done)).toEqual([false, false, false, false, true, true]);
+  });
+
   it("starts nothing before the first piece is asked for", async () => {
     const { agent, client, store, session } = open(["hi"]);
     agent.runStream("x", { session: session() });

@@ -175,13 +175,16 @@ export function isDangling(group: MessageGroup): boolean {
   return last !== undefined && isReasoningOnly(last.message);
 }
 
-/** True when a call of the group waits for a person, or for its fellow calls that do. */
+/** True when a call of the group waits for a person: it was asked about, and nothing came of it yet. */
 export function isPendingApproval(group: MessageGroup): boolean {
   return group.items.some(
     ({ message, slots }) =>
       message.role === "assistant" &&
-      message.contents.some((content) => content.type === "function_approval_request") &&
-      slots.some((slot) => slot.result === undefined),
+      message.contents.some(
+        (content) =>
+          content.type === "function_approval_request" &&
+          slots.some(({ resultId, result }) => resultId === content.id && result === undefined),
+      ),
   );
 }
 

@@ -3,6 +3,7 @@ import { configurationError } from "./errors.ts";
 import { type HistoryWindow, keepNewest, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import {
+  type CallSlot,
   groupMessages,
   groupToMessages,
   interruptedResult,
@@ -109,7 +110,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, signal: context.signal });
     notes.version = window.version;
     const messages = await this.#reduce(repair(window, answered, notes.repairs, context), context);
-    context.addHistory(messages, openResultIds(window.groups));
+    context.addHistory(messages, resultIds(window.groups));
   }
 
   async persist(context: RunContext): Promise<void> {
@@ -134,7 +135,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       throw configurationError("reducer", "must return an array of messages");
     }
     return groupMessages(reduced)
-      .groups.filter((group) => isPendingApproval(group) || openCalls(group).length === 0)
+      .groups.filter((group) => isPendingApproval(group) || openCalls(group).every(isOwnOf(context)))
       .flatMap(groupToMessages);
   }
 
@@ -199,9 +200,19 @@ function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered:
   return { needed, answered };
 }
 
-/** The ids under which the results of open calls are to be stored, by call id. */
-function openResultIds(groups: readonly MessageGroup[]): Map<string, string> {
-  return new Map(groups.flatMap(openCalls).map(({ call, resultId }) => [call.callId, resultId]));
+/** Calls that an earlier attempt at this very run left: only the runtime knows whether they wait for the caller. */
+function isOwnOf({ runId }: RunContext): (slot: CallSlot) => boolean {
+  return ({ resultId }) => resultId.startsWith(`${runId}:o`);
+}
+
+/** The ids under which the results of calls are stored or are to be, by call id; where it repeats, that of an open call. */
+function resultIds(groups: readonly MessageGroup[]): Map<string, string> {
+  const slots = groups.flatMap(({ items }) => items.flatMap((item) => item.slots));
+  const answered = slots.map(({ call, result, resultId }) => [call.callId, result?.messageId ?? resultId] as const);
+  return new Map([
+    ...answered,
+    ...groups.flatMap(openCalls).map(({ call, resultId }) => [call.callId, resultId] as const),
+  ]);
 }
 
 /** The messages of a window, valid for a model: open calls closed, results without a call and lost reasoning dropped. */
@@ -220,7 +231,8 @@ function repair(
     });
   }
   for (const group of window.groups.filter((group) => !isPendingApproval(group))) {
-    for (const slot of openCalls(group).filter(({ call }) => !answered.has(call.callId))) {
+    const lost = openCalls(group).filter((slot) => !answered.has(slot.call.callId) && !isOwnOf(context)(slot));
+    for (const slot of lost) {
       slot.result = interruptedResult(slot);
       repairs.push(slot.result);
       context.report({

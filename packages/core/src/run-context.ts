@@ -1,7 +1,7 @@
 import type { ContextProvider } from "./context-provider.ts";
 import { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
 import { configurationError } from "./errors.ts";
-import { type Attribution, functionResults, type Message } from "./message.ts";
+import { type Attribution, functionCalls, functionResults, type Message } from "./message.ts";
 import { type MessagesInput, messagesFromInput } from "./message-codec.ts";
 import type { ContextMiddleware } from "./middleware.ts";
 import type { AgentSession } from "./session.ts";
@@ -64,7 +64,10 @@ export class Run {
     return [...this.contributions.flatMap((contribution) => contribution.messages), ...this.#input];
   }
 
-  /** Adds loaded history: its messages are never stored again, and input with the same ids is dropped. */
+  /**
+   * Adds loaded history: its messages are never stored again, and input with the same ids is dropped. So are results for
+   * calls that it knows the result of; `resultIds` gives the id of a call's result, by call id.
+   */
   addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, string>): void {
     const attribution = { sourceId, sourceType: "history" } as const;
     this.contributions.push({
@@ -72,10 +75,11 @@ export class Run {
       isHistory: true,
       messages: messages.map((message) => withAttribution(message, attribution)),
     });
-    const input = this.#input.map((message) => withResultId(message, resultIds));
-    const ids = new Set(input.map(({ messageId }) => messageId));
-    const known = new Set(messages.map(({ messageId }) => messageId).filter((id) => ids.has(id)));
-    this.#input = known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
+    const given = new Set(this.#input.map(({ messageId }) => messageId));
+    const fresh = without(this.#input, messages, given);
+    // A transcript that is sent again may hold results under the caller's own ids.
+    const input = withResultIds(fresh, resultIds);
+    this.#input = input === fresh ? fresh : without(input, messages, new Set(resultIds.values()));
   }
 
   addContext(sourceId: string, messages: readonly Message[]): void {
@@ -93,11 +97,31 @@ function withAttribution(message: Message, attribution: Attribution): Message {
   return message.attribution === undefined ? { attribution, ...message } : message;
 }
 
-/** A caller's answer to a call that was left open gets the id that every other writer of that result would use. */
-function withResultId(message: Message, resultIds: ReadonlyMap<string, string>): Message {
-  const results = resultIds.size === 0 ? [] : functionResults(message);
-  const id = results.length === 1 && results[0] !== undefined ? resultIds.get(results[0].callId) : undefined;
-  return id === undefined ? message : { ...message, messageId: id };
+/** The input without what the history holds; `candidates` are the ids that are worth looking for. */
+function without(
+  input: readonly Message[],
+  history: readonly Message[],
+  candidates: ReadonlySet<string>,
+): readonly Message[] {
+  const known = new Set(history.map(({ messageId }) => messageId).filter((id) => candidates.has(id)));
+  return known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
+}
+
+/** A caller's answer to a call in the history gets the id that every other writer of that result would use. */
+function withResultIds(input: readonly Message[], ids: ReadonlyMap<string, string>): readonly Message[] {
+  if (ids.size === 0 || !input.some((message) => functionResults(message).length > 0)) {
+    return input;
+  }
+  const ownCalls = new Set<string>();
+  return input.map((message) => {
+    for (const { callId } of functionCalls(message)) {
+      ownCalls.add(callId);
+    }
+    const [result, ...others] = functionResults(message);
+    const isOwn = result === undefined || others.length > 0 || ownCalls.has(result.callId);
+    const id = isOwn ? undefined : ids.get(result.callId);
+    return id === undefined ? message : { ...message, messageId: id };
+  });
 }
 
 /** Which messages of a run to read back. */

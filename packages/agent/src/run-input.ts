@@ -1,0 +1,71 @@
+import { type Content, configurationError, type Message, type MessagesInput, messagesFromInput } from "@agentfw/core";
+
+/** The input as a run works with it, and what was left out of it. */
+export interface RunInput {
+  readonly messages: readonly Message[];
+  /** Ids of messages without anything in them, which no model service takes. */
+  readonly empty: readonly string[];
+}
+
+/**
+ * The input with ids that derive from the run's, the time at which it came in, and every tool result in a message of
+ * its own, so that it can be told apart from its fellows and from what else the caller says beside it.
+ *
+ * @throws `configuration` naming what does not fit, and for input that is empty through and through.
+ */
+export function runInput(input: MessagesInput, runId: string): RunInput {
+  const createdAt = new Date().toISOString();
+  const given = messagesFromInput(input, (index) => `${runId}:i${index}`, "input");
+  const empty = given.filter(isEmpty).map(({ messageId }) => messageId);
+  if (given.length > 0 && empty.length === given.length) {
+    throw configurationError("input", "must hold more than blank text");
+  }
+  for (const [index, message] of given.entries()) {
+    assertRole(message, index);
+  }
+  const full = empty.length === 0 ? given : given.filter((message) => !isEmpty(message));
+  return { messages: full.flatMap((message) => separated({ createdAt, ...message })), empty };
+}
+
+/** Nothing that a service would take: no contents at all, or blank text only. */
+function isEmpty({ contents }: Message): boolean {
+  return contents.every((content) => content.type === "text" && content.text.trim() === "");
+}
+
+function assertRole({ role, contents }: Message, index: number): void {
+  if (role !== "assistant" && contents.some(({ type }) => type === "function_call")) {
+    throw configurationError(`input[${index}].role`, "must be assistant for a message with a function_call");
+  }
+  if (role === "tool" && !contents.some(isResult)) {
+    throw configurationError(`input[${index}].contents`, "must hold a function_result in a tool message");
+  }
+}
+
+function isResult({ type }: Content): boolean {
+  return type === "function_result";
+}
+
+function separated(message: Message): Message[] {
+  if (!message.contents.some(isResult)) {
+    return [message];
+  }
+  const parts: Content[][] = [];
+  let isOpen = false;
+  for (const content of message.contents) {
+    const last = parts.at(-1);
+    if (isOpen && last !== undefined && !isResult(content)) {
+      last.push(content);
+    } else {
+      parts.push([content]);
+    }
+    isOpen = !isResult(content);
+  }
+  const { messageId } = message;
+  const otherRole = message.role === "tool" ? "user" : message.role;
+  return parts.map((contents, index) => ({
+    ...message,
+    role: contents.some(isResult) ? "tool" : otherRole,
+    messageId: index === 0 ? messageId : `${messageId}#${index}`,
+    contents,
+  }));
+}
