@@ -1,4 +1,9 @@
-import type { FunctionApprovalResponseContent, FunctionCallContent, FunctionResultContent } from "./content.ts";
+import type {
+  Content,
+  FunctionApprovalResponseContent,
+  FunctionCallContent,
+  FunctionResultContent,
+} from "./content.ts";
 import { functionCalls, type Message, resultMessageId } from "./message.ts";
 
 /** One call of a group and what is known of its result. */
@@ -15,7 +20,10 @@ export interface MessageGroup {
   readonly firstIndex: number;
   /** Reasoning and the message that it led to, or a single message; each with the calls in it. */
   readonly items: { message: Message; readonly slots: CallSlot[] }[];
-  /** Answers to the approval requests in the group, by request id: the first one that answers the call as it was asked. */
+  /**
+   * Answers to the approval requests in the group, by request id: the first one that answers the call as it was asked.
+   * `message` holds this answer alone.
+   */
   readonly responses: Map<string, { readonly message: Message; readonly content: FunctionApprovalResponseContent }>;
 }
 
@@ -48,50 +56,38 @@ export function groupMessages(messages: readonly Message[]): GroupedMessages {
   const open: CallSlot[] = [];
   const requests = new Map<string, ApprovalRequest>();
   let reasoning: MessageGroup | undefined;
-  for (const [index, message] of messages.entries()) {
-    const kind = kindOf(message);
-    if (kind === "result") {
-      orphans.push(...placeResults(message, open));
+  for (const [index, whole] of messages.entries()) {
+    const message = without(whole, "function_result");
+    const slots = message === undefined ? [] : callSlots(message);
+    const rest = message === undefined || slots.length > 0 ? message : placeResponses(message, requests);
+    if (rest !== undefined) {
+      const group = reasoning !== undefined && rest.role === "assistant" ? reasoning : newGroup(index, groups);
+      group.items.push({ message: rest, slots });
+      open.push(...slots);
+      noteRequests(rest, group, requests);
+      reasoning = isReasoningOnly(rest) ? group : undefined;
+    }
+    if (rest !== whole) {
+      orphans.push(...placeResults(whole, open));
       reasoning = undefined;
-      continue;
     }
-    const rest = kind === "plain" ? placeResponses(message, requests) : message;
-    if (rest === undefined) {
-      continue;
-    }
-    const group = reasoning !== undefined && message.role === "assistant" ? reasoning : newGroup(index, groups);
-    const slots = kind === "calls" ? callSlots(message) : [];
-    group.items.push({ message: rest, slots });
-    open.push(...slots);
-    if (message.role === "assistant") {
-      for (const content of message.contents) {
-        if (content.type === "function_approval_request") {
-          requests.set(content.id, { group, call: content.functionCall });
-        }
-      }
-    }
-    reasoning = isReasoningOnly(message) ? group : undefined;
   }
   return { groups, orphans };
+}
+
+/** The message without the contents of a type; `undefined` when nothing else is in it. */
+function without(message: Message, type: Content["type"]): Message | undefined {
+  const contents = message.contents.filter((content) => content.type !== type);
+  if (contents.length === message.contents.length) {
+    return message;
+  }
+  return contents.length === 0 ? undefined : { ...message, contents };
 }
 
 function newGroup(firstIndex: number, groups: MessageGroup[]): MessageGroup {
   const group: MessageGroup = { firstIndex, items: [], responses: new Map() };
   groups.push(group);
   return group;
-}
-
-function kindOf(message: Message): "result" | "calls" | "plain" {
-  let kind: "calls" | "plain" = "plain";
-  for (const content of message.contents) {
-    if (content.type === "function_result") {
-      return "result";
-    }
-    if (content.type === "function_call") {
-      kind = "calls";
-    }
-  }
-  return kind;
 }
 
 /** The calls of a message, with the ids of their results; calls that share a call id are told apart by their order. */
@@ -116,7 +112,8 @@ function placeResults(message: Message, open: CallSlot[]): { message: Message; c
     if (slot === undefined) {
       orphans.push({ message, callId: content.callId });
     } else {
-      slot.result = message.contents.length === 1 ? message : { ...message, contents: [content] };
+      const isAlone = message.contents.length === 1 && message.role === "tool";
+      slot.result = isAlone ? message : { ...message, role: "tool", contents: [content] };
       open.splice(position, 1);
     }
   }
@@ -133,22 +130,26 @@ interface ApprovalRequest {
   readonly call: FunctionCallContent;
 }
 
+function noteRequests(message: Message, group: MessageGroup, requests: Map<string, ApprovalRequest>): void {
+  for (const content of message.role === "assistant" ? message.contents : []) {
+    if (content.type === "function_approval_request") {
+      requests.set(content.id, { group, call: content.functionCall });
+    }
+  }
+}
+
 /** Gives the answers to their groups and returns what else the message holds, if anything. */
 function placeResponses(message: Message, requests: ReadonlyMap<string, ApprovalRequest>): Message | undefined {
-  const rest = message.contents.filter((content) => content.type !== "function_approval_response");
-  if (rest.length === message.contents.length) {
-    return message;
-  }
   for (const content of message.contents) {
     const request = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
     if (content.type === "function_approval_response" && request !== undefined && answers(content, request.call)) {
       const { responses } = request.group;
       if (!responses.has(content.id)) {
-        responses.set(content.id, { message, content });
+        responses.set(content.id, { message: { ...message, contents: [content] }, content });
       }
     }
   }
-  return rest.length === 0 ? undefined : { ...message, contents: rest };
+  return without(message, "function_approval_response");
 }
 
 /** False for an answer to another call than the one that was asked about. */
@@ -193,9 +194,12 @@ export function openCalls(group: MessageGroup): CallSlot[] {
   return group.items.flatMap(({ slots }) => slots.filter((slot) => slot.result === undefined));
 }
 
-/** How many messages the group comes to. */
+/** How many messages the group comes to once its lost calls are closed; none when it is reasoning that led to nothing. */
 export function groupSize(group: MessageGroup): number {
-  return group.items.reduce((sum, { slots }) => sum + 1 + slots.filter((slot) => slot.result !== undefined).length, 0);
+  if (isDangling(group)) {
+    return 0;
+  }
+  return groupToMessages(group).length + (isPendingApproval(group) ? 0 : openCalls(group).length);
 }
 
 /**
@@ -206,7 +210,7 @@ export function groupToMessages(group: MessageGroup): Message[] {
   const pending = isPendingApproval(group);
   const messages: Message[] = [];
   for (const { message, slots } of group.items) {
-    const kept = pending ? message : withoutApprovalRequests(message);
+    const kept = pending ? message : without(message, "function_approval_request");
     if (kept !== undefined) {
       messages.push(kept);
     }
@@ -217,17 +221,9 @@ export function groupToMessages(group: MessageGroup): Message[] {
     }
   }
   if (pending) {
-    messages.push(...new Set([...group.responses.values()].map(({ message }) => message)));
+    messages.push(...[...group.responses.values()].map(({ message }) => message));
   }
   return messages;
-}
-
-function withoutApprovalRequests(message: Message): Message | undefined {
-  const contents = message.contents.filter((content) => content.type !== "function_approval_request");
-  if (contents.length === message.contents.length) {
-    return message;
-  }
-  return contents.length === 0 ? undefined : { ...message, contents };
 }
 
 /** The result that closes a call whose own result never came. */
