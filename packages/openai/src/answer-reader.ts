@@ -19,7 +19,12 @@ export class AnswerReader {
     this.#usage = piece.usage ?? this.#usage;
     const calls = piece.toolCalls.map((call) => this.#calls.read(call)).filter((call) => call !== undefined);
     const contents = [...piece.contents, ...calls];
-    return contents.length === 0 ? undefined : { ...this.#headOnce(piece), contents };
+    if (contents.length === 0) {
+      return undefined;
+    }
+    // The mark is the message's: text with marks of its own would stay in pieces.
+    const mark = piece.isRefusal ? { additionalProperties: { refusal: true } } : {};
+    return { ...this.#headOnce(piece), contents, ...mark };
   }
 
   /**

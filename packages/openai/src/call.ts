@@ -39,7 +39,7 @@ export class Call {
    * one of ours.
    */
   async wait<T>(step: () => PromiseLike<T>): Promise<T> {
-    this.throwIfEnded();
+    this.#throwIfEnded();
     const silence = setTimeout(() => this.end(this.#silenceError()), this.#timeoutMs);
     try {
       return await new Promise<T>((resolve, reject) => {
@@ -47,18 +47,11 @@ export class Call {
         Promise.resolve(step()).then(resolve, reject);
       });
     } catch (error) {
-      this.throwIfEnded();
+      this.#throwIfEnded();
       throw toOpenAIError(error, this.#operation);
     } finally {
       clearTimeout(silence);
       this.#rejectWaiting = undefined;
-    }
-  }
-
-  /** Throws why the call ended early, if it did. */
-  throwIfEnded(): void {
-    if (this.#end !== undefined) {
-      throw this.#end.reason;
     }
   }
 
@@ -76,6 +69,12 @@ export class Call {
   }
 
   readonly #onAbort = (): void => this.end(this.#callerSignal?.reason);
+
+  #throwIfEnded(): void {
+    if (this.#end !== undefined) {
+      throw this.#end.reason;
+    }
+  }
 
   #silenceError(): AgentFrameworkError {
     const message = `${this.#operation} failed: nothing came from the service for ${this.#timeoutMs} ms`;

@@ -8,6 +8,8 @@ export interface AnswerPiece {
   readonly model: string | undefined;
   readonly createdAt: string | undefined;
   readonly contents: readonly Content[];
+  /** The text is what the model says instead of an answer. */
+  readonly isRefusal: boolean;
   readonly toolCalls: readonly ToolCallPiece[];
   readonly finishReason: string | undefined;
   readonly usage: UsageDetails | undefined;
@@ -46,11 +48,13 @@ export function pieceFromCompletion(value: unknown): AnswerPiece {
 }
 
 function piece(answer: Fields, choice: Fields | undefined, message: Fields): AnswerPiece {
+  const refusal = text(message["refusal"]);
   return {
     id: text(answer["id"]),
     model: text(answer["model"]),
     createdAt: isoTime(answer["created"]),
-    contents: [...reasoningContents(message), ...textContents(message["content"]), ...refusal(message["refusal"])],
+    contents: [...reasoningContents(message), ...textContents(message["content"]), ...textContents(refusal)],
+    isRefusal: refusal !== undefined,
     toolCalls: toolCalls(message["tool_calls"]),
     finishReason: text(choice?.["finish_reason"]),
     usage: usage(answer["usage"]),
@@ -109,12 +113,6 @@ function partsText(parts: unknown): string {
   return list.map((part) => (isPlainObject(part) ? (text(part["text"]) ?? "") : "")).join("");
 }
 
-/** What the model says instead of an answer is what it says; the mark tells it apart. */
-function refusal(value: unknown): Content[] {
-  const said = text(value);
-  return said === undefined ? [] : [{ type: "text", text: said, additionalProperties: { refusal: true } }];
-}
-
 function toolCalls(value: unknown): ToolCallPiece[] {
   const entries = value ?? [];
   if (!Array.isArray(entries)) {
@@ -151,14 +149,20 @@ function usage(value: unknown): UsageDetails | undefined {
   }
   const input = optionalFields(counts["prompt_tokens_details"], "its usage is no object");
   const output = optionalFields(counts["completion_tokens_details"], "its usage is no object");
-  const details = [
+  const found: readonly (readonly [keyof UsageDetails, unknown])[] = [
     ["inputTokenCount", counts["prompt_tokens"]],
     ["outputTokenCount", counts["completion_tokens"]],
     ["totalTokenCount", counts["total_tokens"]],
     ["cachedInputTokenCount", input?.["cached_tokens"]],
     ["reasoningTokenCount", output?.["reasoning_tokens"]],
-  ].filter(([, count]) => typeof count === "number");
-  return details.length === 0 ? undefined : Object.fromEntries(details);
+  ];
+  const details: { -readonly [Name in keyof UsageDetails]: number } = {};
+  for (const [name, count] of found) {
+    if (typeof count === "number") {
+      details[name] = count;
+    }
+  }
+  return Object.keys(details).length === 0 ? undefined : details;
 }
 
 function isoTime(seconds: unknown): string | undefined {

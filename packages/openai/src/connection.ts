@@ -68,7 +68,8 @@ export interface OpenAIOwnClientOptions {
 export interface OpenAITransportOptions {
   /**
    * The longest silence of the service in milliseconds: until the answer begins, retries included, and between any two
-   * pieces of it. Without streaming: until the whole answer is there. Default: 600,000.
+   * pieces of it. Without streaming: until the whole answer is there. Default: 300,000; Node's own `fetch` waits no
+   * longer, whatever is set here.
    */
   readonly timeoutMs?: number | undefined;
   /** How often a request is repeated that failed before its answer began. Default: 2, or that of your own client. */
@@ -84,7 +85,7 @@ export interface Connection {
 }
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1";
-const DEFAULT_TIMEOUT_MS = 600_000;
+const DEFAULT_TIMEOUT_MS = 300_000;
 const LONGEST_WAIT_SECONDS = 60;
 
 /**
@@ -108,9 +109,8 @@ export function openConnection(
   }
   assertConnectionOptions(options);
   const headers = async () => ({
-    // Always given, because what the environment names for these two would otherwise count.
     Authorization: await authorization(options.apiKey),
-    "OpenAI-Organization": options.organization ?? null,
+    ...(options.organization === undefined ? {} : { "OpenAI-Organization": options.organization }),
   });
   const requestOptions = async (signal: AbortSignal) => ({ ...limits, signal, headers: await headers() });
   return { client: makeClient(options), timeoutMs, requestOptions };

@@ -4,7 +4,6 @@ import { Call } from "./call.ts";
 import { pieceFromChunk, pieceFromCompletion } from "./chat-answer.ts";
 import { chatBody, type RequestFormat } from "./chat-request.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { brokenAnswer } from "./errors.ts";
 import { type OpenAIChatClientOptions, requestFormat } from "./options.ts";
 import { cancellable, readPieces } from "./streaming.ts";
 
@@ -98,14 +97,9 @@ export class OpenAIChatClient implements ChatClient {
     call: Call,
     stream: boolean,
   ): Promise<unknown> {
-    call.throwIfEnded();
     const body = chatBody(messages, options, this.#format, stream);
     const requestOptions = await call.wait(() => this.#connection.requestOptions(call.signal));
-    const answer = await call.wait(() => this.#connection.client.chat.completions.create(body, requestOptions));
-    if (answer === undefined || answer === null) {
-      throw brokenAnswer("it is empty");
-    }
-    return answer;
+    return call.wait(() => this.#connection.client.chat.completions.create(body, requestOptions));
   }
 
   #newCall({ signal }: ChatRequestOptions): () => Call {

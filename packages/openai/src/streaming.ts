@@ -51,15 +51,12 @@ export async function* readPieces(answer: unknown, call: Call): AsyncGenerator<u
   try {
     for (;;) {
       const next = await call.wait(() => iterator.next());
-      // The driver ends an aborted stream as if it were over.
-      call.throwIfEnded();
       if (next.done) {
         return;
       }
       yield next.value;
     }
   } finally {
-    call.release();
     // Not awaited: a driver that is still waiting for the service would hold up whoever stopped reading.
     Promise.resolve(iterator.return?.()).catch(() => undefined);
   }

@@ -37,6 +37,8 @@ describe("texts", () => {
   it("leaves out empty texts beside others and sends a lone empty one", () => {
     expect(wire([message("user", "", "two")])[0]?.content).toBe("two");
     expect(wire([message("user", "")])[0]?.content).toBe("");
+    const image: Content = { type: "uri", uri: "https://example.com/cat.png", mediaType: "image/png" };
+    expect(wire([message("user", "", image)])[0]?.content).toHaveLength(1);
   });
 
   it("gives system messages the developer role when asked to", () => {

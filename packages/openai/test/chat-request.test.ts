@@ -102,9 +102,11 @@ describe("the options of a call", () => {
     expect(await bodyFor({ responseFormat: "text" })).not.toHaveProperty("response_format");
   });
 
-  it("leaves out what the service refuses without tools", async () => {
-    const body = await bodyFor({ tools: [], toolChoice: "none", allowMultipleToolCalls: true, stopSequences: [] });
+  it("leaves out what is empty, and what the service refuses without tools", async () => {
+    const nothing = { instructions: "", metadata: {}, stopSequences: [] };
+    const body = await bodyFor({ ...nothing, tools: [], toolChoice: "none", allowMultipleToolCalls: true });
     expect(Object.keys(body).sort()).toEqual(["messages", "model", "stream", "stream_options"]);
+    expect(body["messages"]).toHaveLength(1);
   });
 
   it("uses the defaults of the client where the call says nothing", async () => {

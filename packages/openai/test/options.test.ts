@@ -1,4 +1,4 @@
-import { isAgentFrameworkError } from "@agentfw/core";
+import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
 import { OpenAI } from "openai";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -119,6 +119,11 @@ describe("credentials", () => {
     });
     expect(failure).toMatchObject({ code: "unavailable", cause });
     expect(String(failure)).not.toContain("s3cret");
+    const ours = new AgentFrameworkError("unauthorized", "the session has expired");
+    const passedOn = await failing(() => {
+      throw ours;
+    });
+    expect(passedOn).toBe(ours);
     expect(await failing(() => "")).toMatchObject({ code: "configuration" });
     expect(await failing(() => "two\nlines")).toMatchObject({ code: "configuration" });
     expect(server.requests).toHaveLength(0);
@@ -145,13 +150,26 @@ describe("the environment", () => {
     vi.stubEnv("OPENAI_ORG_ID", "org-environment");
     vi.stubEnv("OPENAI_PROJECT_ID", "proj-environment");
     vi.stubEnv("OPENAI_LOG", "debug");
-    vi.stubEnv("OPENAI_CUSTOM_HEADERS", "X-Environment: 1\nAuthorization: Bearer sk-environment\nOpenAI-Project: p");
     const { baseURL, apiKey } = server;
     await collect(new OpenAIChatClient({ model: "m", apiKey, baseURL }).stream(QUESTION));
     const { headers } = server.requests[0]!;
     expect(JSON.stringify(headers)).not.toMatch(/environment/i);
     expect(headers).not.toHaveProperty("openai-project");
+    expect(headers).not.toHaveProperty("openai-organization");
     expect(headers.authorization).toBe("Bearer test-key");
+  });
+
+  it("adds no headers of its own and takes none away", async () => {
+    const { server } = await connect();
+    const custom = ["X-Environment: 1", "Authorization: Bearer sk-environment", "OpenAI-Organization: org-environment"];
+    vi.stubEnv("OPENAI_CUSTOM_HEADERS", custom.join("\n"));
+    const { baseURL, apiKey } = server;
+    await collect(new OpenAIChatClient({ model: "m", apiKey, baseURL, organization: "org-1" }).stream(QUESTION));
+    expect(server.requests[0]?.headers).toMatchObject({
+      authorization: "Bearer test-key",
+      "openai-organization": "org-1",
+    });
+    expect(JSON.stringify(server.requests[0]?.headers)).not.toMatch(/environment/i);
   });
 
   it("is read by the named helper only", () => {
@@ -191,7 +209,7 @@ describe("a client of one's own", () => {
     );
     const client = new OpenAIChatClient({ model: "m", client: { chat: { completions: { create } } }, maxRetries: 1 });
     expect(fold(await collect(client.stream(QUESTION))).text).toBe("Hi");
-    expect(create.mock.calls[0]?.[1]).toEqual({ timeout: 600_000, maxRetries: 1, signal: expect.any(AbortSignal) });
+    expect(create.mock.calls[0]?.[1]).toEqual({ timeout: 300_000, maxRetries: 1, signal: expect.any(AbortSignal) });
   });
 
   it.each([

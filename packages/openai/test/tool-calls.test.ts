@@ -117,6 +117,11 @@ describe("tool calls of compatible servers", () => {
     expect(namesAndArguments(calls)).toEqual(['add{"a":1}', 'add{"a":2}']);
   });
 
+  it("are continued by what has no name, whatever its number", async () => {
+    const calls = await callsFrom({ id: "x", name: "add", arguments: '{"a":' }, { index: 3, arguments: "1}" });
+    expect(calls).toEqual([call("x", "add", '{"a":1}')]);
+  });
+
   it("come apart when they have neither numbers nor ids", async () => {
     const calls = await callsFrom(
       { name: "add", arguments: '{"a":1}' },

@@ -52,7 +52,9 @@ describe("without streaming", () => {
   it("gives a refusal as text", async () => {
     const { client, server } = await connect(WHOLE);
     server.reply({ answer: { refusal: "No." } });
-    expect(fold(await collect(client.stream(QUESTION))).text).toBe("No.");
+    const updates = await collect(client.stream(QUESTION));
+    expect(fold(updates).text).toBe("No.");
+    expect(updates[0]?.additionalProperties).toEqual({ refusal: true });
   });
 
   it.each<[string, unknown]>([
