@@ -10,6 +10,7 @@ import {
   type Tool,
 } from "@agentfw/core";
 import type { AgentOptions } from "./agent-options.ts";
+import { assertChatOptions, assertList, assertObject, assertOneOf, assertOptional } from "./checks.ts";
 import { assertMiddleware, type Middleware } from "./middleware.ts";
 import { assertClient } from "./model-call.ts";
 import type { LoopSettings } from "./run-scope.ts";
@@ -36,9 +37,9 @@ export interface AgentSettings {
 
 /** Checks an agent's options. @throws `configuration` naming the option. */
 export function agentSettings(options: AgentOptions): AgentSettings {
+  assertOptions(options);
   const { contextProviders = [], middleware = [], tools = [], historyPersistence = "per-run" } = options;
   const { concurrency = "queue", queueTimeoutMs = 30_000, maxModelCalls = 40, maxConsecutiveErrors = 3 } = options;
-  assertClient(options.client);
   assertProviders(contextProviders);
   assertMiddleware(middleware, "middleware");
   collectTools([tools]);
@@ -50,11 +51,11 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   return {
     client: options.client,
     name: options.name,
-    providers: contextProviders,
+    providers: [...contextProviders],
     defaultHistory: new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) }),
     instructions: options.instructions,
-    tools,
-    middleware,
+    tools: [...tools],
+    middleware: [...middleware],
     chatOptions: options.chatOptions ?? {},
     historyPersistence,
     requireOwner: options.requireOwner ?? false,
@@ -63,6 +64,18 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
     onDiagnostic: options.onDiagnostic,
   };
+}
+
+function assertOptions(options: AgentOptions): void {
+  assertObject(options, "options");
+  assertClient(options.client);
+  for (const name of ["name", "description", "instructions"] as const) {
+    assertOptional(options[name], "string", name);
+  }
+  assertOptional(options.requireOwner, "boolean", "requireOwner");
+  assertOptional(options.includeToolErrors, "boolean", "includeToolErrors");
+  assertOptional(options.onDiagnostic, "function", "onDiagnostic");
+  assertChatOptions(options.chatOptions, "chatOptions");
 }
 
 /** The usual name, unless a provider that does not load history has it: two must not write into one slice. */
@@ -74,13 +87,8 @@ function defaultSourceId(providers: readonly ContextProvider[]): string {
   return sourceId;
 }
 
-function assertOneOf(value: unknown, allowed: readonly string[], field: string): void {
-  if (!allowed.some((entry) => entry === value)) {
-    throw configurationError(field, `must be one of ${allowed.map((entry) => `"${entry}"`).join(", ")}`);
-  }
-}
-
 function assertProviders(providers: readonly ContextProvider[]): void {
+  assertList(providers, "contextProviders");
   const seen = new Set<string>();
   let loader: string | undefined;
   for (const [index, provider] of providers.entries()) {
@@ -92,6 +100,9 @@ function assertProviders(providers: readonly ContextProvider[]): void {
       throw configurationError(`contextProviders[${index}].sourceId`, `"${sourceId}" is taken by another provider`);
     }
     seen.add(sourceId);
+    for (const hook of ["beforeRun", "afterRun", "persist", "conversationPlace"] as const) {
+      assertOptional(provider[hook], "function", `contextProviders[${index}].${hook}`);
+    }
     if (provider.loadsHistory) {
       if (loader !== undefined) {
         throw configurationError(

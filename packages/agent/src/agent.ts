@@ -1,8 +1,9 @@
-import { AgentSession, type ContextProvider, type MessagesInput, type Tool } from "@agentfw/core";
+import { AgentSession, type ContextProvider, configurationError, type MessagesInput, type Tool } from "@agentfw/core";
 import { NEVER } from "./abortable.ts";
 import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
 import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
 import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
+import { assertObject } from "./checks.ts";
 import { type AgentInvocation, compose } from "./middleware.ts";
 import { pipeline } from "./pipeline.ts";
 import { type AgentResponse, AgentResponseStream, type AgentUpdate } from "./response.ts";
@@ -30,11 +31,20 @@ export class Agent {
 
   /** A new conversation. Does no I/O. An id that you choose comes with its owner. */
   createSession(options: CreateSessionOptions = {}): AgentSession {
+    assertObject(options, "options");
     return new AgentSession(options);
   }
 
-  /** A conversation that exists, by its id or by the id that a service gave it. Does no I/O. */
+  /**
+   * A conversation that exists, by its id or by the id that a service gave it. Does no I/O.
+   *
+   * @throws `configuration` when neither id is given, or no owner.
+   */
   getSession(options: GetSessionOptions): AgentSession {
+    assertObject(options, "options");
+    if (options.sessionId === undefined && options.serviceSessionId === undefined) {
+      throw configurationError("sessionId", "must be given, or serviceSessionId; createSession makes a new one");
+    }
     const { sessionId = crypto.randomUUID(), serviceSessionId, owner } = options;
     return new AgentSession({ sessionId, serviceSessionId, owner });
   }
@@ -54,7 +64,8 @@ export class Agent {
    * When the loop over it ends, everything is stored.
    */
   runStream(input: MessagesInput, options: AgentRunOptions = {}): AgentResponseStream {
-    const runId = options.runId ?? crypto.randomUUID();
+    // Whatever is wrong with the options is an error of the run, and a run rejects.
+    const runId = typeof options?.runId === "string" ? options.runId : crypto.randomUUID();
     return new AgentResponseStream(runId, (emit) => this.#execute(input, options, runId, emit));
   }
 
@@ -65,6 +76,9 @@ export class Agent {
   getProvider(sourceId: string): ContextProvider | undefined;
   getProvider<T extends ContextProvider>(kind: ProviderClass<T>): T | undefined;
   getProvider(wanted: string | ProviderClass<ContextProvider>): ContextProvider | undefined {
+    if (typeof wanted !== "string" && typeof wanted !== "function") {
+      throw configurationError("getProvider", "takes a source id or a class of providers");
+    }
     const all = [...this.#settings.providers, this.#settings.defaultHistory];
     return all.find((provider) =>
       typeof wanted === "string" ? provider.sourceId === wanted : provider instanceof wanted,

@@ -113,7 +113,8 @@ function unanswered(group: MessageGroup): Message[] {
 
 function released(group: MessageGroup, scope: RunScope): ReleasedBatch[] {
   // A batch starts in the run that brings its last answer. When all of them are stored, an earlier run started it.
-  const isFresh = [...group.responses.values()].some(({ message }) => scope.run.input.includes(message));
+  const given = scope.run.input.flatMap(({ contents }) => contents);
+  const isFresh = [...group.responses.values()].some(({ content }) => given.includes(content));
   return group.items.flatMap(({ message, slots }) => {
     const open = slots.filter(({ result }) => result === undefined);
     const planned = planCalls(message, open, scope);

@@ -1,5 +1,13 @@
-import { AgentSession, configurationError, isPlainObject, type Tool, type ToolContext } from "@agentfw/core";
+import {
+  AgentSession,
+  assertName,
+  configurationError,
+  isPlainObject,
+  type Tool,
+  type ToolContext,
+} from "@agentfw/core";
 import type { Agent } from "./agent.ts";
+import { assertObject, assertOptional } from "./checks.ts";
 import { tool } from "./tool.ts";
 
 /** Options of `Agent.asTool`. */
@@ -22,11 +30,15 @@ export interface AsToolOptions {
 
 /** Makes a tool that runs an agent and answers with its text. */
 export function agentAsTool(agent: Agent, options: AsToolOptions): Tool {
+  assertObject(options, "asTool");
   const { argumentName = "task", argumentDescription = "What the agent is to do.", approval } = options;
   const name = options.name ?? agent.name?.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
   if (name === undefined || name === "") {
     throw configurationError("asTool.name", "must be given for an agent without a name");
   }
+  assertName(argumentName, "asTool.argumentName");
+  assertOptional(argumentDescription, "string", "asTool.argumentDescription");
+  assertOptional(options.propagateSession, "boolean", "asTool.propagateSession");
   return tool({
     name,
     description: options.description ?? agent.description,

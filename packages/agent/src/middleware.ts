@@ -6,6 +6,7 @@ import {
   type FunctionMiddleware,
   type MessagesInput,
 } from "@agentfw/core";
+import { assertList } from "./checks.ts";
 import type { AgentUpdate } from "./response.ts";
 
 /** One run on its way through agent middleware. `input` may be replaced before `next`. */
@@ -45,6 +46,7 @@ export function functionMiddleware(handle: FunctionMiddleware["handle"]): Functi
 
 /** Refuses what is not one of the three kinds. */
 export function assertMiddleware(middleware: readonly Middleware[], field: string): void {
+  assertList(middleware, field);
   for (const [index, entry] of middleware.entries()) {
     const isKnown = ["agent", "chat", "function"].includes(entry?.kind) && typeof entry.handle === "function";
     if (!isKnown) {

@@ -4,6 +4,7 @@ import {
   type ChatRequestOptions,
   type ChatUpdate,
   type Content,
+  configurationError,
   type Message,
   type Tool,
   type ToolDefinition,
@@ -92,7 +93,11 @@ function definition({ name, description, parameters }: Tool): ToolDefinition {
   return description === undefined ? { name, parameters } : { name, description, parameters };
 }
 
-/** Refuses a client that this runtime cannot drive. */
+/**
+ * Refuses a client that this runtime cannot drive.
+ *
+ * @throws `configuration` for what is no client, `unsupported` for one made for a later contract.
+ */
 export function assertClient(client: unknown): void {
   const isClient =
     typeof client === "object" &&
@@ -100,6 +105,16 @@ export function assertClient(client: unknown): void {
     (("stream" in client && typeof client.stream === "function") ||
       ("complete" in client && typeof client.complete === "function"));
   if (!isClient) {
-    throw new AgentFrameworkError("configuration", "client: must be a ChatClient, with stream or complete");
+    throw configurationError("client", "must be a ChatClient, with stream or complete");
+  }
+  if (!("contractVersion" in client) || typeof client.contractVersion !== "number") {
+    throw configurationError("client.contractVersion", "must be a number");
+  }
+  if (client.contractVersion !== 1) {
+    const message = `client: contract version ${client.contractVersion} is not one that this agent speaks`;
+    throw new AgentFrameworkError("unsupported", message);
+  }
+  if (!("storesByDefault" in client) || typeof client.storesByDefault !== "boolean") {
+    throw configurationError("client.storesByDefault", "must be true or false");
   }
 }

@@ -1,6 +1,7 @@
 import { AgentFrameworkError, AgentSession, assertName, type ChatOptions, configurationError } from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
+import { assertChatOptions, assertList, assertObject, assertOptional, assertSignal } from "./checks.ts";
 import { assertMiddleware } from "./middleware.ts";
 
 /** A run's options, checked. */
@@ -23,12 +24,9 @@ export interface RunRequest {
  * @throws `configuration`, or `unauthorized` for a wrong or missing owner.
  */
 export function runRequest(settings: AgentSettings, options: AgentRunOptions): RunRequest {
-  const { session, runId } = options;
-  if (runId !== undefined) {
-    assertName(runId, "runId");
-  }
-  assertMiddleware(options.middleware ?? [], "middleware");
+  assertRunOptions(options);
   assertOwnership(settings, options);
+  const { session, runId } = options;
   const instructions = [settings.instructions, settings.chatOptions.instructions, options.instructions]
     .filter((text) => text !== undefined && text !== "")
     .join("\n");
@@ -46,6 +44,21 @@ export function runRequest(settings: AgentSettings, options: AgentRunOptions): R
     serviceStores,
     serviceManaged: conversationId !== undefined || serviceStores,
   };
+}
+
+function assertRunOptions(options: AgentRunOptions): void {
+  assertObject(options, "options");
+  if (options.runId !== undefined) {
+    assertName(options.runId, "runId");
+  }
+  assertSignal(options.signal, "signal");
+  assertOptional(options.instructions, "string", "instructions");
+  assertList(options.tools ?? [], "tools");
+  assertMiddleware(options.middleware ?? [], "middleware");
+  assertChatOptions(options.chatOptions, "chatOptions");
+  if (options.owner !== undefined && options.owner !== null && typeof options.owner !== "string") {
+    throw configurationError("owner", "must be a string, or null for nobody");
+  }
 }
 
 function assertOwnership(settings: AgentSettings, { session, owner }: AgentRunOptions): void {

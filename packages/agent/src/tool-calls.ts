@@ -11,9 +11,10 @@ import {
   type ToolContext,
   toJson,
 } from "@agentfw/core";
+import { assertList } from "./checks.ts";
 import { compose } from "./middleware.ts";
 import type { RunScope } from "./run-scope.ts";
-import { ToolArgumentsError } from "./tool.ts";
+import { assertTool, ToolArgumentsError } from "./tool.ts";
 
 /** A call, the tool that it names, and its place in the run. */
 export interface PlannedCall {
@@ -174,15 +175,23 @@ function failure(error: unknown, planned: PlannedCall, scope: RunScope): CallOut
   return { result: `Error: ${name} failed.${detail}`, exception: "failed" };
 }
 
-/** Collects tools by name; one object under one name may come twice, two objects may not. */
+/**
+ * Collects tools by name; one object under one name may come twice, two objects may not.
+ *
+ * @throws `configuration` naming the tool.
+ */
 export function collectTools(sources: readonly (readonly Tool[])[]): Map<string, Tool> {
   const tools = new Map<string, Tool>();
-  for (const tool of sources.flat()) {
-    const other = tools.get(tool.name);
-    if (other !== undefined && other !== tool) {
-      throw configurationError("tools", `two different tools are named ${tool.name}`);
+  for (const source of sources) {
+    assertList(source, "tools");
+    for (const tool of source) {
+      assertTool(tool);
+      const other = tools.get(tool.name);
+      if (other !== undefined && other !== tool) {
+        throw configurationError("tools", `two different tools are named ${tool.name}`);
+      }
+      tools.set(tool.name, tool);
     }
-    tools.set(tool.name, tool);
   }
   return tools;
 }

@@ -1,6 +1,7 @@
 import { configurationError, isPlainObject, type Json, type Tool, type ToolContext, toJson } from "@agentfw/core";
 import { Validator } from "@cfworker/json-schema";
-import { issuesText, type ToolSchema } from "./standard-schema.ts";
+import { assertObject, assertOptional } from "./checks.ts";
+import { issuesText, type SchemaConverter, type ToolSchema } from "./standard-schema.ts";
 
 /** The arguments do not fit the schema. The message is written for the model. */
 export class ToolArgumentsError extends Error {
@@ -42,10 +43,11 @@ export interface JsonSchemaToolOptions extends ToolSettings<Record<string, unkno
 export function tool<Input, Output>(options: SchemaToolOptions<Input, Output>): Tool;
 export function tool(options: JsonSchemaToolOptions): Tool;
 export function tool(options: SchemaToolOptions<unknown, unknown> | JsonSchemaToolOptions): Tool {
+  assertObject(options, "tool");
   const { name, description, approval, execute } = options;
   assertToolName(name);
   const { definition, parse } = hasStandardSchema(options) ? fromSchema(options) : fromJsonSchema(options);
-  return {
+  const made: Tool = {
     name,
     ...(description === undefined ? {} : { description }),
     parameters: definition,
@@ -53,6 +55,8 @@ export function tool(options: SchemaToolOptions<unknown, unknown> | JsonSchemaTo
     ...(approval === undefined ? {} : { approval: widened(approval) }),
     ...(execute === undefined ? {} : { execute: widened(execute) }),
   };
+  assertTool(made);
+  return made;
 }
 
 /**
@@ -63,8 +67,30 @@ function widened<T>(callback: unknown): T {
   return callback as T;
 }
 
-/** Refuses a tool name that model services refuse. */
-export function assertToolName(name: unknown): void {
+/** Tools that were found to be in order: a run asks before each of its model calls. */
+const checked = new WeakSet<object>();
+
+/** Refuses what is no tool, also one that was made without {@link tool}: `configuration` naming the member. */
+export function assertTool(value: Tool): void {
+  if (checked.has(value)) {
+    return;
+  }
+  assertObject(value, "tool");
+  assertToolName(value.name);
+  const { name, approval } = value;
+  if (!isPlainObject(value.parameters)) {
+    throw configurationError(`tool ${name}: parameters`, "must be a JSON Schema object");
+  }
+  assertOptional(value.description, "string", `tool ${name}: description`);
+  assertOptional(value.parse, "function", `tool ${name}: parse`);
+  assertOptional(value.execute, "function", `tool ${name}: execute`);
+  if (approval !== undefined && approval !== "required" && typeof approval !== "function") {
+    throw configurationError(`tool ${name}: approval`, 'must be "required" or a function');
+  }
+  checked.add(value);
+}
+
+function assertToolName(name: unknown): void {
   if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw configurationError("tool.name", "must be 1 to 64 letters, digits, _ and -");
   }
@@ -75,7 +101,8 @@ function hasStandardSchema(
 ): options is SchemaToolOptions<unknown, unknown> {
   const { parameters } = options;
   // Some libraries make schemas that are functions.
-  return (typeof parameters === "object" || typeof parameters === "function") && "~standard" in parameters;
+  const mayHold = (typeof parameters === "object" && parameters !== null) || typeof parameters === "function";
+  return mayHold && "~standard" in parameters;
 }
 
 interface Parameters {
@@ -85,7 +112,7 @@ interface Parameters {
 
 function fromSchema(options: SchemaToolOptions<unknown, unknown>): Parameters {
   const standard = options.parameters["~standard"];
-  const schema = options.jsonSchema ?? standard.jsonSchema?.input({ target: "draft-2020-12" });
+  const schema = options.jsonSchema ?? described(standard.jsonSchema, options.name);
   if (schema === undefined) {
     throw configurationError(
       `tool ${options.name}: jsonSchema`,
@@ -102,6 +129,14 @@ function fromSchema(options: SchemaToolOptions<unknown, unknown>): Parameters {
       return result.value;
     },
   };
+}
+
+function described(converter: SchemaConverter | undefined, name: string): JsonSchema | undefined {
+  try {
+    return converter?.input({ target: "draft-2020-12" });
+  } catch (error) {
+    throw configurationError(`tool ${name}: parameters`, "have no JSON Schema; describe them with jsonSchema", error);
+  }
 }
 
 function fromJsonSchema(options: JsonSchemaToolOptions): Parameters {
