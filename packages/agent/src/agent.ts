@@ -4,7 +4,7 @@ import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOpt
 import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
 import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
 import { assertObject } from "./checks.ts";
-import { type AgentInvocation, compose } from "./middleware.ts";
+import { type AgentInvocation, composeStreams } from "./middleware.ts";
 import { pipeline } from "./pipeline.ts";
 import { type AgentResponse, AgentResponseStream, type AgentUpdate } from "./response.ts";
 import { runRequest } from "./run-request.ts";
@@ -102,7 +102,7 @@ export class Agent {
       return pipeline(this.#settings, request, options, input, emit);
     }
     const invocation: AgentInvocation = { runId, session: options.session, signal: options.signal ?? NEVER, input };
-    const updates = compose<AgentInvocation, AsyncIterable<AgentUpdate>>(
+    const updates = composeStreams<AgentInvocation, AgentUpdate>(
       middleware,
       invocation,
       () => new UpdateChannel((inner) => pipeline(this.#settings, request, options, invocation.input, inner)),

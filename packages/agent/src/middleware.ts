@@ -67,3 +67,28 @@ export function compose<Invocation, Result>(
   };
   return step(0);
 }
+
+/** Middleware of a kind that streams: what each one gives must be there to be read. */
+export function composeStreams<Invocation, Update>(
+  middleware: readonly StreamMiddleware<Invocation, Update>[],
+  invocation: Invocation,
+  core: () => AsyncIterable<Update>,
+): AsyncIterable<Update> {
+  const checked = middleware.map((entry) => ({
+    handle: (given: Invocation, next: () => AsyncIterable<Update>) => readable(entry.handle(given, next), entry.kind),
+  }));
+  return compose(checked, invocation, core);
+}
+
+interface StreamMiddleware<Invocation, Update> {
+  readonly kind: "agent" | "chat";
+  handle(invocation: Invocation, next: () => AsyncIterable<Update>): AsyncIterable<Update>;
+}
+
+/** An `async` function in place of an async generator gives a promise, which the language's own error does not tell. */
+function readable<Update>(updates: AsyncIterable<Update>, kind: string): AsyncIterable<Update> {
+  if (typeof updates !== "object" || updates === null || typeof updates[Symbol.asyncIterator] !== "function") {
+    throw configurationError("middleware", `${kind} middleware must give an async iterable; write an async generator`);
+  }
+  return updates;
+}

@@ -11,7 +11,7 @@ import {
 } from "@agentfw/core";
 import { readAborting } from "./abortable.ts";
 import { type MessageCounter, MessageNamer } from "./message-namer.ts";
-import { compose } from "./middleware.ts";
+import { composeStreams } from "./middleware.ts";
 import type { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -26,7 +26,7 @@ export async function callModel(
   const { run, chatMiddleware } = scope;
   const session = run.options.ephemeral ? undefined : run.options.session;
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
-  const updates = compose(chatMiddleware, invocation, () => clientUpdates(scope, invocation));
+  const updates = composeStreams(chatMiddleware, invocation, () => clientUpdates(scope, invocation));
   const namer = new MessageNamer(run.options.runId, counter);
   await readAborting(updates, scope.interruption, (update) => {
     noteConversation(scope, update.conversationId);

@@ -138,9 +138,10 @@ function noteRequests(message: Message, group: MessageGroup, requests: Map<strin
   }
 }
 
-/** Gives the answers to their groups and returns what else the message holds, if anything. */
+/** Gives a person's answers to their groups and returns what else the message holds, if anything. */
 function placeResponses(message: Message, requests: ReadonlyMap<string, ApprovalRequest>): Message | undefined {
-  for (const content of message.contents) {
+  // What the model says is no answer, also when it looks like one.
+  for (const content of message.role === "assistant" ? [] : message.contents) {
     const request = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
     if (content.type === "function_approval_response" && request !== undefined && answers(content, request.call)) {
       const { responses } = request.group;
