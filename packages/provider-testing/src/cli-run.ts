@@ -95,6 +95,8 @@ async function run({ file, kind, only, json }: CliOptions, write: Write): Promis
       const ids = only?.filter((id) => suite.ids.includes(id));
       reports.push(await suite.run(ids, (result) => write(`${line(result)}\n`)));
     }
+    // Node tells of a stray rejection only when the turn that made it has ended.
+    await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("unhandledRejection", onStray);
   }

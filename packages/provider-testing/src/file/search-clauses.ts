@@ -3,7 +3,7 @@ import { endings, ensure, expectCode, sameList, show } from "../expect.ts";
 import type { FileClause } from "./support.ts";
 
 /** The time limit that the clauses on slow patterns set. */
-const TIMEOUT_MS = 800;
+const TIMEOUT_MS = 400;
 
 /** How much later than its limit a search may settle on a busy machine. */
 const GRACE_MS = 1_200;

@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+/** Everything is bundled apart, so the store and the command hold two copies of core, as separate packages may. */
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agentfw-provider-test-"));
+  await build({
+    entryPoints: ["src/cli.ts", "test/fixtures/sound.ts", "test/fixtures/broken.ts", "test/fixtures/node-test.ts"],
+    outdir: folder,
+    outbase: ".",
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    outExtension: { ".js": ".mjs" },
+    logLevel: "error",
+  });
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const cli = () => join(folder, "src", "cli.mjs");
+const fixture = (name: string) => join(folder, "test", "fixtures", `${name}.mjs`);
+
+function node(...args: string[]): Promise<{ code: number; output: string }> {
+  const env = { ...process.env, NO_COLOR: "1", NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env, maxBuffer: 16_000_000 }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr });
+    });
+  });
+}
+
+describe("the command", () => {
+  test("prints every clause and the tally of each contract, writes the reports, and ends with 0", async () => {
+    const json = join(folder, "reports.json");
+    const { code, output } = await node(cli(), fixture("sound"), "--json", json);
+    expect(output).toContain("sound: the contract of HistoryStore\n");
+    expect(output).toMatch(/^ {2}ok {10}H06 100 appends/m);
+    expect(output).toMatch(/^ {2}not covered H08 .*\(open\(\) offers no breakBackend\(\): nothing to break\)$/m);
+    expect(output).toContain("sound, HistoryStore: 73 passed, 0 failed, 13 not covered");
+    expect(output).toContain("sound, StateStore: 35 passed, 0 failed, 7 not covered");
+    expect(output).not.toContain("FileStore");
+    expect(code).toBe(0);
+    const reports: unknown = JSON.parse(await readFile(json, "utf8"));
+    expect(reports).toMatchObject([
+      { port: "HistoryStore", name: "sound", tally: { passed: 73 } },
+      { port: "StateStore", tally: { failed: 0 } },
+    ]);
+  });
+
+  test("ends with 1 when a clause fails, and says what the store did instead", async () => {
+    const { code, output } = await node(cli(), fixture("broken"), "--kind", "history", "--only", "H03,h06");
+    expect(output).toMatch(/FAILED {6}H03 .*expected "z-0", got "m-11"/);
+    expect(output).toMatch(/^store, HistoryStore: \d passed, \d failed, 0 not covered$/m);
+    expect(output).not.toContain("H04");
+    expect(code).toBe(1);
+  });
+
+  test("ends with 1 when a declared capability was not covered, or a rejection was left alone", async () => {
+    const declared = await node(cli(), fixture("broken"), "--kind", "history", "--only", "H07");
+    expect(declared.output).toContain("Declared and not covered: H07");
+    expect(declared.code).toBe(1);
+    const stray = await node(cli(), fixture("broken"), "--kind", "history", "--only", "H02");
+    expect(stray.output).toContain("A rejection that nobody waited for: left alone");
+    expect(stray.code).toBe(1);
+  });
+
+  test("explains itself, and ends with 2 when it is called the wrong way", async () => {
+    const help = await node(cli(), "--help");
+    expect(help).toMatchObject({ code: 0 });
+    for (const word of ["--kind", "--only", "--json", "FILE", "openHistoryStore"]) {
+      expect(help.output).toContain(word);
+    }
+    const wrong: [string[], RegExp][] = [
+      [[], /FILE/],
+      [["no-such-file.mjs"], /cannot be read/],
+      [[fixture("sound"), "--only", "H999"], /No such clause: H999/],
+      [[fixture("sound"), "--kind", "queue"], /queue/],
+      [[fixture("sound"), "--unknown"], /Not understood: --unknown/],
+      [[fixture("sound"), "another.mjs"], /Not understood: another\.mjs/],
+      [[fixture("sound"), "--kind", "file"], /must export/],
+      [[fixture("broken")], /must export openHistoryStore, openStateStore or openFileStore/],
+      [[fixture("broken"), "--kind", "state"], /as a StateStore it lacks create, set/],
+      [[fixture("sound"), "--only", "H02", "--json", join(folder, "no", "such", "folder")], /--json/],
+    ];
+    for (const [args, expected] of wrong) {
+      const { code, output } = await node(cli(), ...args);
+      expect(output).toMatch(expected);
+      expect(output).not.toContain("    at ");
+      expect(code).toBe(2);
+    }
+  });
+
+  test("says what is wrong with a file that throws, and how to run one in TypeScript", async () => {
+    const throwing = join(folder, "throwing.mjs");
+    await writeFile(throwing, "throw new Error('no server here')");
+    expect(await node(cli(), throwing)).toMatchObject({ code: 2, output: expect.stringContaining("no server here") });
+    const refusing = join(folder, "refusing.mjs");
+    await writeFile(refusing, "export async function openHistoryStore() { throw new Error('no server there'); }");
+    expect(await node(cli(), refusing)).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("open() failed: no server there"),
+    });
+    const typed = join(folder, "open.ts");
+    await writeFile(typed, "export const openHistoryStore: unknown = 7;");
+    const { code, output } = await node(cli(), typed);
+    // A Node that strips types gets as far as the export, which is none.
+    expect(output).toMatch(/--import tsx|must export/);
+    expect(code).toBe(2);
+  });
+});
+
+describe("node:test", () => {
+  test("runs each clause as a test, and tells what was not covered", async () => {
+    const { code, output } = await node("--test-reporter=tap", fixture("node-test"));
+    expect(output).toMatch(/ok \d+ - S12 of 40 creates at once/);
+    expect(output).toMatch(/not ok \d+ - H03 records come back oldest first/);
+    expect(output).toContain("# not covered: open() offers no another()");
+    expect(output).toMatch(/# sound, StateStore: 35 passed, 0 failed, 7 not covered/);
+    expect(output).toMatch(/declared, and not covered without a reason in the suite's "cannot": H07/);
+    expect(code).not.toBe(0);
+  });
+});

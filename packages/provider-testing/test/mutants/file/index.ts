@@ -1,0 +1,12 @@
+import type { OpenedFileStore } from "../../../src/index.ts";
+import type { Mutant } from "../../support/mutant.ts";
+import { boundaryMutants } from "./boundary-mutants.ts";
+import { fileAndConditionMutants } from "./file-mutants.ts";
+import { pathAndSearchMutants } from "./search-mutants.ts";
+
+/** Every defective FileStore. */
+export const fileMutants: readonly Mutant<OpenedFileStore>[] = [
+  ...boundaryMutants,
+  ...fileAndConditionMutants,
+  ...pathAndSearchMutants,
+];

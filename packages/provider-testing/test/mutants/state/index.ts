@@ -1,0 +1,12 @@
+import type { OpenedStateStore } from "../../../src/index.ts";
+import type { Mutant } from "../../support/mutant.ts";
+import { boundaryMutants } from "./boundary-mutants.ts";
+import { itemAndConditionMutants } from "./item-mutants.ts";
+import { listAndIsolationMutants } from "./list-mutants.ts";
+
+/** Every defective StateStore. */
+export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
+  ...boundaryMutants,
+  ...itemAndConditionMutants,
+  ...listAndIsolationMutants,
+];
