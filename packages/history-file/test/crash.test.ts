@@ -185,7 +185,16 @@ describe("syncing", () => {
     spy.mockRestore();
   });
 
-  test("can be left out", async () => {
+  test("of the new file of a replace is never left out, because it holds the whole conversation", async () => {
+    const { store } = await openStore({ fsync: false });
+    await store.append(conversation(), BEFORE);
+    const spy = vi.spyOn(fs, "fdatasync");
+    await store.replace(conversation(), { fromId: "before-0", throughId: "before-1" }, [record("s")]);
+    expect(spy).toHaveBeenCalledTimes(1);
+    spy.mockRestore();
+  });
+
+  test("can be left out otherwise", async () => {
     const { store } = await openStore({ fsync: false });
     const spies = [vi.spyOn(fs, "fdatasync"), vi.spyOn(fs, "fsync")];
     await store.append(conversation(), BEFORE);

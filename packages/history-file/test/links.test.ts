@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { link, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import fs from "node:fs";
+import { link, lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { codeOf, conversation, fileOf, openStore, record, records, temporaryDirectory } from "./support/store.ts";
 
 const SECRET = "the secret outside";
@@ -21,6 +22,7 @@ async function outside(): Promise<{ directory: string; file: string; digest: () 
 
 async function expectRefused(directory: string): Promise<void> {
   const { store } = await openStore({ directory });
+  const locks = vi.spyOn(fs, "link");
   const calls = [
     () => store.read(conversation()),
     () => store.read(conversation(), { last: 1, withFirst: true, onCorrupt: "skip" }),
@@ -31,6 +33,11 @@ async function expectRefused(directory: string): Promise<void> {
   for (const call of calls) {
     expect(await codeOf(call())).toBe("unauthorized");
   }
+  if ((await lstat(fileOf(directory)).catch(() => undefined))?.isSymbolicLink() !== true) {
+    // Behind a linked directory not even a lock is made.
+    expect(locks).not.toHaveBeenCalled();
+  }
+  locks.mockRestore();
   const listed = await store.list({ allOwners: true }).catch((error: unknown) => error);
   expect(JSON.stringify(listed)).not.toContain("session-1");
 }

@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
-import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { UNKNOWN_HOLDER_MS } from "../src/lock.ts";
 import { livenessOf, newIdentity, randomPart } from "../src/writer-identity.ts";
 import { codeOf, conversation, fileOf, openStore, record, records, tree } from "./support/store.ts";
@@ -49,6 +51,22 @@ describe("a writer's identity", () => {
     const other = `${space}.${pid}.${Number(start) + 1}.${random}`;
     expect(await livenessOf(other)).toBe(HAS_START_TIMES ? "dead" : "unknown");
     expect(await livenessOf(`${space}.${pid}.0.${random}`)).toBe("unknown");
+  });
+
+  test("of a process that ended and was not reaped is dead where that can be told", async () => {
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+    onTestFinished(() => {
+      parent.kill("SIGKILL");
+    });
+    const [line] = await once(parent.stdout, "data");
+    const pid = String(line).trim();
+    const [space] = (await newIdentity()).split(".");
+    const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+    const start = stat.split(" ")[21] ?? "0";
+    await vi.waitFor(async () => {
+      expect(await livenessOf(`${space}.${pid}.${start}.00000000000000cc`)).toBe(HAS_START_TIMES ? "dead" : "unknown");
+    });
+    expect(process.kill(Number(pid), 0)).toBe(true);
   });
 
   test("differs for each store of a process", async () => {
@@ -248,4 +266,23 @@ test("more conversations than files that stay open all work", async () => {
   );
   const open = (await readdir("/proc/self/fd").catch(() => [])).length;
   expect(open).toBeLessThan(150);
+});
+
+test("appends of one process are stored in the order in which they were called", async () => {
+  const { store } = await openStore();
+  const turns = Array.from({ length: 60 }, (_, index) => [record(`turn-${index}`)]);
+  await Promise.all(turns.map((turn) => store.append(conversation(), turn)));
+  expect((await store.read(conversation())).records).toEqual(turns.flat());
+});
+
+test("a conversation that is cleared gives its space back at once", async () => {
+  const { store } = await openStore();
+  await store.append(conversation(), [record("a")]);
+  await store.read(conversation());
+  await store.clear(conversation());
+  await vi.waitFor(async () => {
+    const descriptors = await readdir("/proc/self/fd").catch(() => []);
+    const targets = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+    expect(targets.filter((target) => target.includes(".jsonl (deleted)"))).toEqual([]);
+  });
 });

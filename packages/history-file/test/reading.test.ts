@@ -63,6 +63,21 @@ describe("the cost of reading", () => {
   });
 });
 
+describe("a process that has not written yet", () => {
+  test("knows the newest ids as far back as the window, and those that were replaced", async () => {
+    const { store, directory } = await openStore();
+    for (let turn = 0; turn < 250; turn += 1) {
+      await store.append(conversation(), records(`turn-${turn}`, 4));
+    }
+    await store.replace(conversation(), { fromId: "turn-240-0", throughId: "turn-249-3" }, [record("summary")]);
+    for (const id of ["turn-1-0", "turn-240-0", "turn-249-3", "summary"]) {
+      const { store: cold } = await openStore({ directory });
+      expect((await cold.append(conversation(), [record(id)])).appended, id).toBe(0);
+      await cold.close();
+    }
+  });
+});
+
 describe("lines of any size", () => {
   test("come back whole, in pages of any size", async () => {
     const { store } = await openStore();
@@ -116,6 +131,8 @@ describe("a turn that is taken back while it is read", () => {
   test("is looked at again, and not taken for damage", async () => {
     const { store } = await openStore();
     await store.append(conversation(), records("a", 2));
+    // Opens the file, so that the next thing to be read is its end.
+    await store.read(conversation());
     const original = fs.read;
     const spy = vi.spyOn(fs, "read").mockImplementationOnce(((...args: unknown[]) => {
       const bytes = args[1];
@@ -158,6 +175,16 @@ describe("a cursor", () => {
     expect(await codeOf(store.read(conversation(), { before: newer }))).toBe("conflict");
     await store.append(conversation(), records("a", 10));
     expect(await codeOf(store.read(conversation(), { before: newer }))).toBe("conflict");
+  });
+
+  test("is a conflict when the same turns stand in the same places again", async () => {
+    const { store } = await openStore();
+    await store.append(conversation(), records("a", 10));
+    const { older } = await store.read(conversation(), { last: 3 });
+    await store.clear(conversation());
+    await store.append(conversation(), records("a", 10));
+    expect((await store.read(conversation(), { last: 3 })).older).not.toBe(older);
+    expect(await codeOf(store.read(conversation(), { before: older }))).toBe("conflict");
   });
 
   test("that points between lines or behind the end is a conflict", async () => {
