@@ -28,7 +28,10 @@ export interface AsToolOptions {
   readonly propagateSession?: boolean | undefined;
 }
 
-/** Makes a tool that runs an agent and answers with its text. */
+/**
+ * Makes a tool that runs an agent and answers with its text. An agent that asks for approval or leaves a call to its
+ * caller has no answer; its call is an error result.
+ */
 export function agentAsTool(agent: Agent, options: AsToolOptions): Tool {
   assertObject(options, "asTool");
   const { argumentName = "task", argumentDescription = "What the agent is to do.", approval } = options;
@@ -57,6 +60,9 @@ export function agentAsTool(agent: Agent, options: AsToolOptions): Tool {
           runId: context.idempotencyKey,
           signal: context.signal,
         });
+        if (response.approvalRequests.length > 0 || response.openCalls.length > 0) {
+          throw new AgentFrameworkError("unsupported", `${name}: asks for a person, and a tool cannot wait for one`);
+        }
         return response.text;
       } finally {
         child?.leave();
