@@ -1,4 +1,5 @@
 import {
+  AgentFrameworkError,
   AgentSession,
   assertName,
   configurationError,

@@ -9,6 +9,8 @@ export interface EnterOptions {
   readonly signal?: AbortSignal | undefined;
   /** Places that the caller's own run, and the runs around it, hold: waiting for one of them would never end. */
   readonly held?: readonly PlaceLease[] | undefined;
+  /** Called when the place is passed on because nobody reads the stream. */
+  readonly onGaveWay?: (() => void) | undefined;
 }
 
 /** A run's right to be the only one on its conversation in this process. */
@@ -30,21 +32,32 @@ const IDLE_PART = 3;
 class Lease implements PlaceLease {
   readonly place: ConversationPlace;
   readonly queue: Queue;
-  revoked = false;
-  pausedSince: number | undefined;
+  readonly #onGaveWay: (() => void) | undefined;
+  #gaveWay = false;
+  #pausedSince: number | undefined;
 
-  constructor(place: ConversationPlace, queue: Queue) {
+  constructor(place: ConversationPlace, queue: Queue, onGaveWay: (() => void) | undefined) {
     this.place = place;
     this.queue = queue;
+    this.#onGaveWay = onGaveWay;
   }
 
   pause(): void {
-    this.pausedSince = Date.now();
+    this.#pausedSince = Date.now();
+  }
+
+  /** Passes the place on when the reader has been away for at least as long as `idleMs`. */
+  giveWay(idleMs: number): void {
+    if (this.#pausedSince !== undefined && Date.now() - this.#pausedSince >= idleMs) {
+      this.#gaveWay = true;
+      this.#onGaveWay?.();
+      this.release();
+    }
   }
 
   resume(): void {
-    this.pausedSince = undefined;
-    if (this.revoked) {
+    this.#pausedSince = undefined;
+    if (this.#gaveWay) {
       throw new AgentFrameworkError("conflict", "the stream was not read and gave its place on the conversation up");
     }
   }
@@ -83,15 +96,6 @@ class Queue {
       waiter.admit();
     }
   }
-
-  /** Takes the place from a run whose reader has been away for too long. */
-  evictIdle(idleMs: number): void {
-    const { holder } = this;
-    if (holder?.pausedSince !== undefined && Date.now() - holder.pausedSince >= idleMs) {
-      holder.revoked = true;
-      this.next();
-    }
-  }
 }
 
 const queues = new WeakMap<object, Map<string, Queue>>();
@@ -100,7 +104,8 @@ const queues = new WeakMap<object, Map<string, Queue>>();
  * Enters a conversation, one run at a time within this process, in the order of the calls. Works across sessions that
  * were restored twice and agents that were made for a request, because the queue belongs to the store.
  *
- * A run that waits for its reader passes its place on after a third of the waiter's patience.
+ * A run that waits for its reader passes its place on after a third of the patience of the run that wants it, also when
+ * that one would not queue.
  *
  * @throws `conflict` when the place is held by a run around this one, or taken and `concurrency` is `"reject"`;
  * `timeout` after `queueTimeoutMs`; the abort reason.
@@ -110,8 +115,12 @@ export function enterConversation(place: ConversationPlace, options: EnterOption
   if (options.held?.some((lease) => lease.isHeld && isSamePlace(lease.place, place))) {
     throw new AgentFrameworkError("conflict", "a run cannot wait for the run that it is part of");
   }
+  const idleMs = options.queueTimeoutMs / IDLE_PART;
+  if (options.concurrency === "reject") {
+    queues.get(place.scope)?.get(place.key)?.holder?.giveWay(idleMs);
+  }
   const queue = queueOf(place);
-  const lease = new Lease(place, queue);
+  const lease = new Lease(place, queue, options.onGaveWay);
   if (queue.holder === undefined) {
     queue.holder = lease;
     return lease;
@@ -119,7 +128,7 @@ export function enterConversation(place: ConversationPlace, options: EnterOption
   if (options.concurrency === "reject") {
     throw new AgentFrameworkError("conflict", "another run is on this conversation");
   }
-  return wait(queue, lease, options);
+  return wait(queue, lease, options, idleMs);
 }
 
 function isSamePlace(left: ConversationPlace, right: ConversationPlace): boolean {
@@ -137,9 +146,8 @@ function queueOf(place: ConversationPlace): Queue {
   return queue;
 }
 
-function wait(queue: Queue, lease: Lease, options: EnterOptions): Promise<PlaceLease> {
+function wait(queue: Queue, lease: Lease, options: EnterOptions, idleMs: number): Promise<PlaceLease> {
   const { queueTimeoutMs, signal } = options;
-  const idleMs = queueTimeoutMs / IDLE_PART;
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
       clearTimeout(deadline);
@@ -162,7 +170,7 @@ function wait(queue: Queue, lease: Lease, options: EnterOptions): Promise<PlaceL
       () => leave(new AgentFrameworkError("timeout", `the conversation was not free within ${queueTimeoutMs} ms`)),
       queueTimeoutMs,
     );
-    const idleCheck = setInterval(() => queue.evictIdle(idleMs), Math.max(10, idleMs / 4));
+    const idleCheck = setInterval(() => queue.holder?.giveWay(idleMs), Math.max(10, idleMs / 4));
     signal?.addEventListener("abort", abort, { once: true });
     queue.waiters.push(waiter);
   });

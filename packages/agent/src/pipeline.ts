@@ -150,7 +150,14 @@ async function enter(
   const loader = providers.find((provider) => provider.loadsHistory);
   const place = loader?.conversationPlace?.(session) ?? { scope: session, key: "" };
   const { concurrency, queueTimeoutMs } = settings;
-  return enterConversation(place, { concurrency, queueTimeoutMs, signal, held: heldPlaces() });
+  const onGaveWay = () =>
+    report(settings.onDiagnostic, {
+      type: "stream_gave_way",
+      provider: settings.name ?? "agent",
+      message: "nobody read the stream, so its place on the conversation went to the next run",
+      sessionId: session.sessionId,
+    });
+  return enterConversation(place, { concurrency, queueTimeoutMs, signal, held: heldPlaces(), onGaveWay });
 }
 
 interface ScopeParts {
