@@ -7,7 +7,7 @@ import type { Opened } from "./opened.ts";
 export const DEADLINE_MS = 1_000;
 
 /** How much later a call may settle on a busy machine before the clause fails. */
-const GRACE_MS = 4_000;
+const GRACE_MS = 3_000;
 
 /** What an outage may look like to a caller. */
 const OUTAGE_CODES: readonly ErrorCode[] = ["unavailable", "timeout", "outcome_unknown"];

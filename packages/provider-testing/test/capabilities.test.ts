@@ -47,7 +47,7 @@ function plainStateStore(world: StateWorld): StateStore {
   };
 }
 
-test("a history store that declares nothing optional passes, and what it does not declare is told", async () => {
+test.concurrent("a history store that declares nothing optional passes, and what it does not declare is told", async () => {
   const report = await runContract("HistoryStore", historyStoreContract, {
     name: "plain",
     open: openHistoryWith(plainHistoryStore, refuseOptions),
@@ -62,7 +62,7 @@ test("a history store that declares nothing optional passes, and what it does no
   );
 });
 
-test("a state store that declares nothing optional passes, and what it does not declare is told", async () => {
+test.concurrent("a state store that declares nothing optional passes, and what it does not declare is told", async () => {
   const report = await runContract("StateStore", stateStoreContract, {
     name: "plain",
     open: openStateWith(plainStateStore, refuseOptions),

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 400;
 const GRACE_MS = 1_200;
 
 /** How long a search may keep everything else from running. */
-const LONGEST_PAUSE_MS = 400;
+const LONGEST_PAUSE_MS = 250;
 
 const ATTEMPTS = 3;
 

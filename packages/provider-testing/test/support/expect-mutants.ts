@@ -4,12 +4,14 @@ import type { Mutant } from "./mutant.ts";
 
 /**
  * Proves a contract: a sound store passes every clause with nothing left uncovered, every defective one fails the
- * clauses that are named for it, and every clause fails on at least one of them.
+ * clauses that are named for it, and every clause fails on at least one of them. `concurrent` lets those that wait do so
+ * together; it is not for contracts that measure whether other work can run.
  */
 export function expectMutants<O extends Opened>(
   contract: readonly ContractClause<O>[],
   sound: (options?: object) => Promise<O>,
   mutants: readonly Mutant<O>[],
+  { concurrent }: { readonly concurrent: boolean },
 ): void {
   const clauseOf = (id: string) => {
     const clause = contract.find((one) => one.id === id);
@@ -27,14 +29,14 @@ export function expectMutants<O extends Opened>(
     return results;
   };
 
-  describe("a sound store", () => {
+  describe("a sound store", { concurrent }, () => {
     test.each(contract.map((clause) => [clause.id, clause] as const))("passes %s", async (_, clause) => {
       const { outcome, error, reason } = await runClause(clause, { name: "sound", open: sound });
       expect({ outcome, error, reason }).toEqual({ outcome: "passed", error: undefined, reason: undefined });
     });
   });
 
-  describe("a store that", () => {
+  describe("a store that", { concurrent }, () => {
     test.each(mutants.map((mutant) => [mutant.name, mutant.kills.join(", "), mutant] as const))(
       "%s fails %s",
       async (_, __, mutant) => {
