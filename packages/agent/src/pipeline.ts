@@ -22,7 +22,7 @@ import { heldPlaces, insideOf } from "./nesting.ts";
 import { ProviderHooks } from "./provider-hooks.ts";
 import { type AgentUpdate, ResponseFolder } from "./response.ts";
 import { runInput } from "./run-input.ts";
-import type { RunRequest } from "./run-request.ts";
+import { afterWaiting, type RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
 import { collectTools } from "./tool-calls.ts";
 import { type Emit, isAbandoned } from "./update-channel.ts";
@@ -40,17 +40,33 @@ export async function pipeline(
 ): Promise<void> {
   const { signal } = options;
   signal?.throwIfAborted();
-  const run = new Run({
-    runId: request.runId,
-    session: request.session,
-    ephemeral: request.ephemeral,
-    serviceManaged: request.serviceManaged,
-    signal: signal ?? NEVER,
-    input: cleanInput(settings, request, input),
-    onDiagnostic: settings.onDiagnostic,
-  });
+  const messages = cleanInput(settings, request, input);
+  if (request.ephemeral) {
+    return perform(settings, { request, options, input: messages, lease: undefined, emit });
+  }
+  const lease = await enter(settings, request, signal);
+  try {
+    await perform(settings, { request: afterWaiting(settings, request), options, input: messages, lease, emit });
+  } finally {
+    lease.release();
+  }
+}
+
+interface AdmittedRun {
+  readonly request: RunRequest;
+  readonly options: AgentRunOptions;
+  readonly input: readonly Message[];
+  readonly lease: PlaceLease | undefined;
+  readonly emit: Emit<AgentUpdate>;
+}
+
+async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<void> {
+  const { request, options, input, lease, emit } = admitted;
+  const { signal } = options;
+  const { runId, session, ephemeral, serviceManaged } = request;
+  const { onDiagnostic } = settings;
+  const run = new Run({ runId, session, ephemeral, serviceManaged, signal: signal ?? NEVER, input, onDiagnostic });
   const providers = providersOf(settings, request);
-  const lease = request.ephemeral ? undefined : await enter(settings, request, providers, signal);
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
@@ -59,7 +75,6 @@ export async function pipeline(
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
     interruption.dispose();
-    lease?.release();
   }
 }
 
@@ -143,11 +158,10 @@ function providersOf(settings: AgentSettings, request: RunRequest): readonly Con
 async function enter(
   settings: AgentSettings,
   request: RunRequest,
-  providers: readonly ContextProvider[],
   signal: AbortSignal | undefined,
 ): Promise<PlaceLease> {
   const { session } = request;
-  const loader = providers.find((provider) => provider.loadsHistory);
+  const loader = providersOf(settings, request).find((provider) => provider.loadsHistory);
   const place = loader?.conversationPlace?.(session) ?? { scope: session, key: "" };
   const { concurrency, queueTimeoutMs } = settings;
   const onGaveWay = () =>

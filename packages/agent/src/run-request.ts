@@ -32,18 +32,35 @@ export function runRequest(settings: AgentSettings, options: AgentRunOptions): R
     .join("\n");
   const { instructions: _, ...base } = settings.chatOptions;
   const chatOptions = mergeChatOptions(instructions === "" ? base : { ...base, instructions }, options.chatOptions);
-  const serviceStores = chatOptions.store ?? settings.client.storesByDefault;
-  const conversationId = conversationOf(session, chatOptions);
-  assertPersistence(settings, conversationId, serviceStores);
   return {
     runId: runId ?? crypto.randomUUID(),
     isNamed: runId !== undefined,
     session: session ?? new AgentSession(),
     ephemeral: session === undefined,
     chatOptions,
-    serviceStores,
-    serviceManaged: conversationId !== undefined || serviceStores,
+    ...placeOf(settings, session, chatOptions),
   };
+}
+
+/**
+ * The request once the conversation is this run's: a run before it may have bound the session to a service.
+ *
+ * @throws `configuration` as {@link runRequest} does.
+ */
+export function afterWaiting(settings: AgentSettings, request: RunRequest): RunRequest {
+  return { ...request, ...placeOf(settings, request.session, request.chatOptions) };
+}
+
+/** Who keeps the conversation. */
+function placeOf(
+  settings: AgentSettings,
+  session: AgentSession | undefined,
+  chatOptions: ChatOptions,
+): Pick<RunRequest, "serviceManaged" | "serviceStores"> {
+  const serviceStores = chatOptions.store ?? settings.client.storesByDefault;
+  const conversationId = conversationOf(session, chatOptions);
+  assertPersistence(settings, conversationId, serviceStores);
+  return { serviceStores, serviceManaged: conversationId !== undefined || serviceStores };
 }
 
 function assertRunOptions(options: AgentRunOptions): void {

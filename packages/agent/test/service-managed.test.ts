@@ -1,0 +1,190 @@
+import { AgentSession, type ChatUpdate } from "@agentfw/core";
+import { describe, expect, it } from "vitest";
+import { type Fixture, type FixtureOptions, failureOf, open } from "./fixture.ts";
+import { type Answer, call, shape } from "./scripted-client.ts";
+
+/** An answer of a service that keeps the conversation, or says that it does. */
+function kept(text: string, conversationId = "conv"): Answer {
+  return { pieces: [{ conversationId, contents: [{ type: "text", text }] }] };
+}
+
+/** A session as the next request of a web server gets it. */
+function again(session: AgentSession): AgentSession {
+  return AgentSession.fromJSON(JSON.stringify(session), { owner: "ann" });
+}
+
+const storing = { client: { storesByDefault: true } } as const;
+const look = { name: "look", parameters: { type: "object" }, execute: () => 1 };
+
+/** Two turns, with the session as it is or through JSON in between; gives the requests. */
+async function twoTurns(
+  script: readonly Answer[],
+  options: FixtureOptions,
+  isSerialized: boolean,
+  session?: (fixture: Fixture) => AgentSession,
+): Promise<Fixture & { last: AgentSession; requests: string[][]; ids: (string | undefined)[] }> {
+  const fixture = open(script, options);
+  const first = session?.(fixture) ?? fixture.session();
+  await fixture.agent.run("a", { session: first });
+  const last = isSerialized ? again(first) : first;
+  await fixture.agent.run("b", { session: last });
+  return {
+    ...fixture,
+    last,
+    requests: fixture.client.calls.map(({ messages }) => shape(messages)),
+    ids: fixture.client.calls.map(({ options: { conversationId } }) => conversationId),
+  };
+}
+
+describe.each([false, true])("Two turns, the session serialized in between: %s", (isSerialized) => {
+  it("are loaded and stored here when the service keeps nothing, and no id is sent", async () => {
+    const { requests, ids, last, stored } = await twoTurns(["one", "two"], {}, isSerialized);
+    expect(requests[1]).toEqual(["user: a", "assistant: one", "user: b"]);
+    expect(ids).toEqual([undefined, undefined]);
+    expect(last.serviceSessionId).toBeUndefined();
+    expect(await stored()).toHaveLength(4);
+  });
+
+  it("bind the session to the id that a keeping service gives, and nothing is loaded here any more", async () => {
+    const result = await twoTurns([kept("one"), kept("two")], storing, isSerialized);
+    expect(result.last.serviceSessionId).toBe("conv");
+    expect(result.requests).toEqual([["user: a"], ["user: b"]]);
+    expect(result.ids).toEqual([undefined, "conv"]);
+    expect(result.store.calls.filter(({ name }) => name === "read")).toEqual([]);
+    // The local history is written as a record of what was said.
+    expect(await result.stored()).toHaveLength(4);
+  });
+
+  it("send the id that the session names, and new input only", async () => {
+    const result = await twoTurns(["one", "two"], storing, isSerialized, ({ agent }) =>
+      agent.getSession({ sessionId: "s", serviceSessionId: "given", owner: "ann" }),
+    );
+    expect(result.requests).toEqual([["user: a"], ["user: b"]]);
+    expect(result.ids).toEqual(["given", "given"]);
+  });
+
+  it("are kept here call by call without an id or a marker of ours on the session", async () => {
+    const result = await twoTurns(
+      [[call("1", "look")], "one", "two"],
+      { tools: [look], historyPersistence: "per-service-call" },
+      isSerialized,
+    );
+    expect(result.ids).toEqual([undefined, undefined, undefined]);
+    expect(result.last.serviceSessionId).toBeUndefined();
+    expect(result.last.toJSON().state).toEqual({});
+    expect(result.requests[2]).toHaveLength(5);
+  });
+
+  it("are refused before anything happens when they would be kept in two places", async () => {
+    const bound = (agent: Fixture["agent"]) => {
+      const session = agent.getSession({ sessionId: "s", serviceSessionId: "conv", owner: "ann" });
+      return isSerialized ? again(session) : session;
+    };
+    const { agent, client, store } = open(["one"], { historyPersistence: "per-service-call" });
+    const attempts = [
+      agent.run("a", { session: bound(agent) }),
+      agent.run("a", { session: agent.createSession(), chatOptions: { conversationId: "conv" } }),
+    ];
+    for (const attempt of attempts) {
+      expect(await failureOf(attempt)).toMatchObject({ code: "configuration", message: /historyPersistence/ });
+    }
+    expect([client.calls.length, store.calls.length]).toEqual([0, 0]);
+  });
+
+  it("may be written here call by call while a keeping service holds the conversation", async () => {
+    const result = await twoTurns(
+      ["one", [call("1", "look")], "two"],
+      { ...storing, tools: [look], historyPersistence: "per-service-call" },
+      isSerialized,
+      ({ agent }) => agent.getSession({ sessionId: "s", serviceSessionId: "conv", owner: "ann" }),
+    );
+    expect(result.ids).toEqual(["conv", "conv", "conv"]);
+    expect(result.requests).toEqual([["user: a"], ["user: b"], ["tool: result 1 1"]]);
+    expect(result.store.calls.some(({ name }) => name === "read")).toBe(false);
+    expect(await result.stored()).toHaveLength(6);
+  });
+
+  it("stay here when a service gives an id and does not keep the conversation", async () => {
+    const result = await twoTurns([kept("one", "thread"), kept("two", "thread")], {}, isSerialized);
+    expect(result.requests[1]).toEqual(["user: a", "assistant: one", "user: b"]);
+    expect(result.ids).toEqual([undefined, undefined]);
+    expect(result.last.serviceSessionId).toBeUndefined();
+    expect(result.diagnostics.map(({ type }) => type)).toEqual(Array(2).fill("service_conversation_ignored"));
+  });
+
+  it("are refused when the options name another conversation than the session", async () => {
+    const { agent, client, store } = open(["one"], storing);
+    const session = agent.getSession({ sessionId: "s", serviceSessionId: "conv", owner: "ann" });
+    const used = isSerialized ? again(session) : session;
+    const error = await failureOf(agent.run("a", { session: used, chatOptions: { conversationId: "other" } }));
+    expect(error).toMatchObject({ code: "configuration", message: expect.stringContaining("conversationId") });
+    expect([client.calls.length, store.calls.length]).toEqual([0, 0]);
+    await agent.run("a", { session: used, chatOptions: { conversationId: "conv" } });
+  });
+});
+
+describe("A conversation that the service keeps", () => {
+  it("is known to the session at once, also when a later call of the run fails", async () => {
+    for (const historyPersistence of ["per-run", "per-service-call"] as const) {
+      const first: ChatUpdate = { conversationId: "conv", contents: [call("1", "look")] };
+      const { agent, session } = open([{ pieces: [first] }, { pieces: [], throws: new Error("down") }], {
+        ...storing,
+        tools: [look],
+        historyPersistence,
+      });
+      const used = session();
+      await failureOf(agent.run("a", { session: used }));
+      expect(used.serviceSessionId).toBe("conv");
+      expect(JSON.parse(JSON.stringify(used))).toMatchObject({ serviceSessionId: "conv" });
+    }
+  });
+
+  it("gets only what is new in each call of the loop", async () => {
+    const first: ChatUpdate = { conversationId: "conv", contents: [call("1", "look"), call("2", "look")] };
+    const { agent, client, session } = open([{ pieces: [first] }, kept("done")], { ...storing, tools: [look] });
+    await agent.run("a", { session: session() });
+    expect(client.calls.map(({ messages }) => shape(messages))).toEqual([
+      ["user: a"],
+      ["tool: result 1 1", "tool: result 2 1"],
+    ]);
+  });
+
+  it("follows an id that changes with every answer", async () => {
+    const { agent, client, session } = open([kept("one", "resp_1"), kept("two", "resp_2"), "three"], storing);
+    const used = session();
+    for (const input of ["a", "b", "c"]) {
+      await agent.run(input, { session: used });
+    }
+    expect(client.calls.map(({ options }) => options.conversationId)).toEqual([undefined, "resp_1", "resp_2"]);
+  });
+
+  it("is not begun when the run asks the service to keep nothing", async () => {
+    const { agent, client, session } = open([kept("one"), "two"], storing);
+    const used = session();
+    for (const input of ["a", "b"]) {
+      await agent.run(input, { session: used, chatOptions: { store: false } });
+    }
+    expect(used.serviceSessionId).toBeUndefined();
+    expect(client.calls[1]?.messages).toHaveLength(3);
+    expect(client.calls[1]?.options).toMatchObject({ store: false });
+  });
+
+  it("never gets local history of a run that waited while the session was bound", async () => {
+    const { agent, client, session } = open([kept("one"), "two"], {});
+    const used = session();
+    await Promise.all([
+      agent.run("a", { session: used, chatOptions: { store: true } }),
+      agent.run("b", { session: used }),
+    ]);
+    expect(client.calls[1]?.options.conversationId).toBe("conv");
+    expect(shape(client.calls[1]?.messages ?? [])).toEqual(["user: b"]);
+  });
+
+  it("without any session lasts for the run only", async () => {
+    const first: ChatUpdate = { conversationId: "conv", contents: [call("1", "look")] };
+    const { agent, client } = open([{ pieces: [first] }, kept("done"), kept("new")], { ...storing, tools: [look] });
+    await agent.run("a");
+    await agent.run("b");
+    expect(client.calls.map(({ options }) => options.conversationId)).toEqual([undefined, "conv", undefined]);
+  });
+});
