@@ -1,0 +1,72 @@
+import type {} from "vitest";
+import type { TestProject } from "vitest/node";
+import { startRedis } from "./redis.ts";
+import { startRedisCluster } from "./redis-cluster.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** One Redis node without a password. */
+    readonly redisUrl: string;
+    /** One Redis node whose default user has a password; it may make other users. */
+    readonly securedRedisUrl: string;
+    /** One URL for each of the three masters of a Redis Cluster. */
+    readonly redisClusterUrls: readonly string[];
+  }
+}
+
+/** What {@link testServers} can start. */
+export type TestServerKind = "redis" | "securedRedis" | "redisCluster";
+
+/** What one kind of server does to a test project; the result stops it. */
+type Starter = (project: TestProject) => Promise<() => Promise<void>>;
+
+const STARTERS: Readonly<Record<TestServerKind, Starter>> = {
+  async redis(project) {
+    const given = process.env["REDIS_URL"];
+    const server = given === undefined ? await startRedis() : undefined;
+    project.provide("redisUrl", given ?? server?.url ?? "");
+    return stopOf(server);
+  },
+  async securedRedis(project) {
+    const given = process.env["REDIS_SECURED_URL"];
+    const server = given === undefined ? await startRedis({ password: "correct horse/battery@staple" }) : undefined;
+    project.provide("securedRedisUrl", given ?? server?.url ?? "");
+    return stopOf(server);
+  },
+  async redisCluster(project) {
+    const given = process.env["REDIS_CLUSTER_URLS"]?.split(",").map((url) => url.trim());
+    const server = given === undefined ? await startRedisCluster() : undefined;
+    project.provide("redisClusterUrls", given ?? server?.urls ?? []);
+    return stopOf(server);
+  },
+};
+
+/**
+ * A Vitest `globalSetup` that starts servers for one package's run, all at once, and stops them afterwards. Test files
+ * get their addresses by `inject("redisUrl")` and share them, so each test keeps to key prefixes of its own.
+ *
+ * A server whose environment variable is set (`REDIS_URL`, `REDIS_SECURED_URL`, `REDIS_CLUSTER_URLS` with commas) is
+ * used from there and not started.
+ */
+export function testServers(
+  ...kinds: readonly TestServerKind[]
+): (project: TestProject) => Promise<() => Promise<void>> {
+  return async (project) => {
+    const started = await Promise.allSettled(kinds.map((kind) => STARTERS[kind](project)));
+    const stop = async () => {
+      await Promise.all(started.map((result) => (result.status === "fulfilled" ? result.value() : undefined)));
+    };
+    const failed = started.find((result) => result.status === "rejected");
+    if (failed !== undefined) {
+      await stop();
+      throw failed.reason;
+    }
+    return stop;
+  };
+}
+
+function stopOf(server: { stop(): Promise<void> } | undefined): () => Promise<void> {
+  return async () => {
+    await server?.stop();
+  };
+}
