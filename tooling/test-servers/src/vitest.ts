@@ -17,10 +17,10 @@ declare module "vitest" {
 /** What {@link testServers} can start. */
 export type TestServerKind = "redis" | "securedRedis" | "redisCluster";
 
-/** What one kind of server does to a test project; the result stops it. */
-type Starter = (project: TestProject) => Promise<() => Promise<void>>;
+/** What a file named by Vitest's `globalSetup` exports as `setup`: it starts servers, and its result stops them. */
+export type ServerSetup = (project: TestProject) => Promise<() => Promise<void>>;
 
-const STARTERS: Readonly<Record<TestServerKind, Starter>> = {
+const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
   async redis(project) {
     const given = process.env["REDIS_URL"];
     const server = given === undefined ? await startRedis() : undefined;
@@ -48,9 +48,7 @@ const STARTERS: Readonly<Record<TestServerKind, Starter>> = {
  * A server whose environment variable is set (`REDIS_URL`, `REDIS_SECURED_URL`, `REDIS_CLUSTER_URLS` with commas) is
  * used from there and not started.
  */
-export function testServers(
-  ...kinds: readonly TestServerKind[]
-): (project: TestProject) => Promise<() => Promise<void>> {
+export function testServers(...kinds: readonly TestServerKind[]): ServerSetup {
   return async (project) => {
     const started = await Promise.allSettled(kinds.map((kind) => STARTERS[kind](project)));
     const stop = async () => {

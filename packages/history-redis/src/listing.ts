@@ -1,0 +1,138 @@
+import {
+  configurationError,
+  type HistoryKey,
+  type HistoryKeyInfo,
+  type HistoryList,
+  type HistoryListFilter,
+} from "@agentfw/core";
+import type { RedisClient } from "./client.ts";
+import { BUCKETS, indexKeys, keysOfName } from "./keys.ts";
+import { PRESENT } from "./read-scripts.ts";
+import { stampTime } from "./record-format.ts";
+import { listOf, textOf } from "./replies.ts";
+import { runScript } from "./script.ts";
+
+/** What is listed, and from where on. */
+export interface ListTask {
+  readonly filter: HistoryListFilter;
+  readonly limit: number;
+  readonly after: ListCursor | undefined;
+  /** True when nobody waits any more. */
+  isOver(): boolean;
+}
+
+/** The last conversation of the page before. */
+export interface ListCursor {
+  readonly bucket: number;
+  readonly name: string;
+}
+
+/** How many names are asked of a bucket at once, at most. */
+const MOST_NAMES = 500;
+
+/** Buckets asked at once: few at first, because a page is often full soon, then twice as many each time. */
+const FIRST_BUCKETS = 8;
+
+/** Takes a cursor apart. @throws `configuration` for a text that was never one. */
+export function parseListCursor(text: string): ListCursor {
+  const [, bucket, name] = /^(\d{1,3}):(\[.*\])$/s.exec(text) ?? [];
+  if (bucket === undefined || name === undefined || Number(bucket) >= BUCKETS) {
+    throw configurationError("cursor", "must be a cursor that list gave");
+  }
+  return { bucket: Number(bucket), name };
+}
+
+/** One page: bucket after bucket, in each by name, so that what is written meanwhile moves nothing. */
+export async function listPage(client: RedisClient, prefix: string, task: ListTask): Promise<HistoryList> {
+  const { limit, after } = task;
+  const found: { bucket: number; name: string; info: HistoryKeyInfo }[] = [];
+  let bucket = after?.bucket ?? 0;
+  for (let width = FIRST_BUCKETS; bucket < BUCKETS && found.length <= limit && !task.isOver(); width *= 2) {
+    const buckets = Array.from({ length: Math.min(width, BUCKETS - bucket) }, (_, index) => bucket + index);
+    const start = (one: number) => (after?.bucket === one ? after.name : undefined);
+    const perBucket = await Promise.all(buckets.map((one) => listBucket(client, prefix, task, one, start(one))));
+    for (const [index, infos] of perBucket.entries()) {
+      found.push(...infos.map((one) => ({ bucket: bucket + index, ...one })));
+    }
+    bucket += buckets.length;
+  }
+  const items = found.slice(0, limit).map(({ info }) => info);
+  const last = found[limit - 1];
+  return found.length > limit && last !== undefined ? { items, cursor: `${last.bucket}:${last.name}` } : { items };
+}
+
+/** What a bucket has for one page, and one more if there is one. */
+async function listBucket(
+  client: RedisClient,
+  prefix: string,
+  task: ListTask,
+  bucket: number,
+  after: string | undefined,
+): Promise<{ name: string; info: HistoryKeyInfo }[]> {
+  const { names: index } = indexKeys(prefix, bucket);
+  const [from, to] = rangeOf(task.filter);
+  const count = Math.min(task.limit + 1, MOST_NAMES);
+  const found: { name: string; info: HistoryKeyInfo }[] = [];
+  for (let start = after; found.length <= task.limit && !task.isOver(); ) {
+    const range = [index, start === undefined ? from : `(${start}`, to, "limit", 0, count];
+    const names = listOf(await client.call("zrangebylex", range)).map(textOf);
+    const wanted = names.flatMap((name) => matching(name, task.filter));
+    found.push(...(await present(client, prefix, bucket, wanted)));
+    start = names.at(-1);
+    if (names.length < count) {
+      break;
+    }
+  }
+  return found;
+}
+
+/** Those of the conversations that are still there. What expired is taken out of the index on the way. */
+async function present(
+  client: RedisClient,
+  prefix: string,
+  bucket: number,
+  candidates: readonly { name: string; key: HistoryKey }[],
+): Promise<{ name: string; info: HistoryKeyInfo }[]> {
+  if (candidates.length === 0) {
+    return [];
+  }
+  const { names, expiries } = indexKeys(prefix, bucket);
+  const keys = candidates.map(({ name }) => keysOfName(prefix, name, bucket).records);
+  const args = candidates.map(({ name }) => name);
+  const versions = listOf(await runScript(client, PRESENT, [names, expiries, ...keys], args)).map(textOf);
+  return candidates.flatMap(({ name, key }, index) => {
+    const version = versions[index] ?? "";
+    const time = stampTime(version);
+    const updatedAt = time === undefined ? {} : { updatedAt: new Date(time).toISOString() };
+    return version === "" ? [] : [{ name, info: { key, ...updatedAt } }];
+  });
+}
+
+/** The stretch of names, in lexical order, that a filter can match: an owner's names begin alike. */
+function rangeOf(filter: HistoryListFilter): [from: string, to: string] {
+  if ("allOwners" in filter) {
+    return ["-", "+"];
+  }
+  const parts = filter.source === undefined ? [filter.owner] : [filter.owner, filter.source];
+  const start = JSON.stringify(parts).slice(0, -1);
+  // A comma follows in each of them, and a hyphen is the next character after it.
+  return [`[${start},`, `(${start}-`];
+}
+
+/** The key that a name stands for, if the filter wants it. A name that is none is left alone. */
+function matching(name: string, filter: HistoryListFilter): { name: string; key: HistoryKey }[] {
+  const key = parseName(name);
+  return key !== undefined && (filter.source === undefined || filter.source === key.source) ? [{ name, key }] : [];
+}
+
+function parseName(name: string): HistoryKey | undefined {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(name);
+  } catch {
+    return undefined;
+  }
+  const [owner, source, session] = Array.isArray(parts) ? parts : [];
+  const isOwner = owner === null || typeof owner === "string";
+  return isOwner && typeof source === "string" && typeof session === "string" ? { owner, source, session } : undefined;
+}

@@ -1,0 +1,78 @@
+import { type Script, script, VERSION } from "./script.ts";
+
+/**
+ * A page that a bare LRANGE cannot give. ARGV: how many records (0 is all), the anchor's distance from the end (0 is no
+ * anchor), how many more elements to leave out before it, the anchor's id or nothing, and whether the first record is
+ * wanted. Gives version, first record or nothing, the page's distance from the end, and its elements with one more in
+ * front of them; or nothing when the anchor is not found.
+ */
+export const PAGE: Script = script(`
+local records = KEYS[1]
+local last, distance, skip, id, first = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+${VERSION}
+local length = redis.call('LLEN', records)
+
+local function holds(element)
+  return string.match(element, '^[^|]*|([^|]+)|') == id
+end
+
+-- Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
+local function find(guess)
+  local step, low = 1, math.max(-1, math.min(guess, length - 1))
+  local high, lowest = low + 1, math.max(0, low - 50000)
+  while low >= lowest do
+    local from = math.max(lowest, low - step + 1)
+    local page = redis.call('LRANGE', records, from, low)
+    for at = #page, 1, -1 do
+      if holds(page[at]) then return from + at - 1 end
+    end
+    low, step = from - 1, math.min(step * 4, 500)
+  end
+  local highest = math.min(length - 1, high + 50000)
+  while high <= highest do
+    local page = redis.call('LRANGE', records, high, math.min(high + 499, highest))
+    for at = 1, #page do
+      if holds(page[at]) then return high + at - 1 end
+    end
+    high = high + 500
+  end
+end
+
+local finish = length
+if distance > 0 then
+  finish = length - distance
+  if id ~= '' then finish = find(finish) end
+  if length == 0 or not finish or finish < 0 then return false end
+  finish = math.max(0, finish - skip)
+end
+local start = last == 0 and 0 or math.max(0, finish - last - 1)
+local elements = finish > 0 and redis.call('LRANGE', records, start, finish - 1) or {}
+local oldest = ''
+if first == '1' then
+  local two = redis.call('LRANGE', records, 0, 1)
+  oldest = two[1] or ''
+  -- The placeholder of a conversation that was empty once.
+  if string.match(oldest, '^[^|]*||$') then oldest = two[2] or '' end
+end
+return { version(), oldest, length - finish, elements }
+`);
+
+/**
+ * KEYS: the index of names, that of expiries, then the records of conversations; ARGV: the names of those. Gives for each
+ * its version, or nothing when it is gone, and then takes it out of the index.
+ */
+export const PRESENT: Script = script(`
+local answers = {}
+for at = 3, #KEYS do
+  local newest = redis.pcall('LINDEX', KEYS[at], -1)
+  if not newest then
+    -- A replica that may not write answers as well; the next list on a master clears up.
+    redis.pcall('ZREM', KEYS[1], ARGV[at - 2])
+    redis.pcall('ZREM', KEYS[2], ARGV[at - 2])
+    answers[at - 2] = ''
+  else
+    answers[at - 2] = type(newest) == 'string' and string.match(newest, '^([0-9a-z]+%-[0-9a-f]+)|') or '~'
+  end
+end
+return answers
+`);

@@ -1,0 +1,126 @@
+import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
+import type { RedisClient } from "./client.ts";
+import { conflictError, corruptError } from "./errors.ts";
+import type { ConversationKeys } from "./keys.ts";
+import { PAGE } from "./read-scripts.ts";
+import { decodeElement, encodeId, versionOf } from "./record-format.ts";
+import { listOf, textOf } from "./replies.ts";
+import { runScript } from "./script.ts";
+
+/** Where an older page ends: before the element `skip` steps in front of the anchor. */
+interface Cursor {
+  /** The anchor's distance from the end of the list when the cursor was made; the newest element has 1. */
+  readonly distance: number;
+  readonly skip: number;
+  /** The anchor's id as it is stored; nothing when no record of the page could be read. */
+  readonly id: string;
+}
+
+/** Elements of the list as they came. */
+interface Slice {
+  readonly version: string;
+  readonly elements: readonly string[];
+  /** How many elements are behind these. */
+  readonly behind: number;
+  /** The first record's element; nothing when it was not asked for or there is none. */
+  readonly first: string;
+}
+
+/** Takes a cursor apart. @throws `configuration` for a text that was never one. */
+export function parseCursor(text: string): Cursor {
+  const [, distance, skip, id] = /^(\d{1,15}):(\d{1,15}):(.*)$/s.exec(text) ?? [];
+  if (distance === undefined || skip === undefined || id === undefined || Number(distance) === 0) {
+    throw configurationError("before", "must be a cursor that read gave");
+  }
+  return { distance: Number(distance), skip: Number(skip), id };
+}
+
+/** Reads what the options ask for, in one round trip. The options have been checked. */
+export async function fetchSlice(
+  client: RedisClient,
+  keys: ConversationKeys,
+  { last, withFirst }: ReadOptions,
+  before: Cursor | undefined,
+): Promise<Slice> {
+  if (before === undefined && withFirst !== true) {
+    // A script would cost a fifth more than this.
+    const start = last === undefined ? 0 : -last - 1;
+    const elements = listOf(await client.call("lrange", [keys.records, start, -1])).map(textOf);
+    const newest = elements.at(-1);
+    return { version: newest === undefined ? "" : versionOf(newest), elements, behind: 0, first: "" };
+  }
+  const { distance, skip, id } = before ?? { distance: 0, skip: 0, id: "" };
+  const args = [last ?? 0, distance, skip].map(String).concat(id, withFirst === true ? "1" : "0");
+  const reply = await runScript(client, PAGE, [keys.records], args);
+  if (reply === null) {
+    throw conflictError("before: the record that the cursor points at is no longer stored");
+  }
+  const [version, first, behind, elements] = listOf(reply);
+  return {
+    version: textOf(version),
+    first: textOf(first),
+    behind: Number(behind),
+    elements: listOf(elements).map(textOf),
+  };
+}
+
+/** The page that a slice holds. @throws `corrupt`, unless the options say to skip. */
+export function pageOf(slice: Slice, key: string, options: ReadOptions, before: Cursor | undefined): HistoryPage {
+  const { last, onCorrupt = "error", withFirst } = options;
+  const { elements, version } = slice;
+  // One more than was asked for was fetched, to see whether there is one.
+  const start = last !== undefined && elements.length > last ? 1 : 0;
+  const hasOlder = start === 1 && decodeElement(elements[0] ?? "") !== "placeholder";
+  const { records, corrupt, oldest } = decodeFrom(start, slice, last === undefined);
+  const { distance, skip, id } = oldest ?? anchorless(slice, start, before);
+  let first: HistoryRecord | undefined;
+  if (withFirst === true && slice.first !== "") {
+    const element = decodeElement(slice.first);
+    first = typeof element === "object" ? element.record : undefined;
+    if (first === undefined && hasOlder) {
+      corrupt.unshift("index 0");
+    }
+  }
+  if (corrupt[0] !== undefined && onCorrupt === "error") {
+    throw corruptError(corrupt[0], key);
+  }
+  return {
+    records,
+    version,
+    ...(hasOlder ? { older: `${distance}:${skip}:${id}` } : {}),
+    ...(first === undefined ? {} : { first }),
+    ...(onCorrupt === "skip" ? { corrupt } : {}),
+  };
+}
+
+/** The records of a slice from an element on, where the unreadable ones are, and the oldest record as a cursor. */
+function decodeFrom(
+  start: number,
+  { elements, behind }: Slice,
+  isWhole: boolean,
+): { records: HistoryRecord[]; corrupt: string[]; oldest: Cursor | undefined } {
+  const records: HistoryRecord[] = [];
+  const corrupt: string[] = [];
+  let oldest: Cursor | undefined;
+  for (let at = start; at < elements.length; at += 1) {
+    const element = decodeElement(elements[at] ?? "");
+    const fromEnd = behind + elements.length - at;
+    if (typeof element === "object") {
+      oldest ??= { distance: fromEnd, skip: corrupt.length, id: encodeId(element.record.id) };
+      records.push(element.record);
+    } else if (element === "unreadable") {
+      // As an argument of LINDEX: from the start where that was read, else from the end.
+      corrupt.push(`index ${isWhole ? at : -fromEnd}`);
+    }
+  }
+  return { records, corrupt, oldest };
+}
+
+/** A cursor when no record of the page could be read: counted from the anchor before, or else from the end. */
+function anchorless({ elements, behind }: Slice, start: number, before: Cursor | undefined): Cursor {
+  const count = elements.length - start;
+  if (before === undefined || before.id === "") {
+    return { distance: behind + count, skip: 0, id: "" };
+  }
+  return { ...before, skip: before.skip + count };
+}

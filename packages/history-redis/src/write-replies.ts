@@ -1,0 +1,38 @@
+import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import { conflictError, corruptError, PROVIDER } from "./errors.ts";
+import { listOf, textOf } from "./replies.ts";
+
+/** What the append script said. @throws `conflict` with the current version. */
+export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
+  // A client may be set to give numbers as texts.
+  const text = typeof reply === "number" ? String(reply) : textOf(reply);
+  const rest = text.slice(1);
+  if (text.startsWith("!")) {
+    throw conflictError("append: another writer came first", rest);
+  }
+  return text.startsWith("=") ? { version: rest, appended: 0 } : { version: stamp, appended: Number(text) };
+}
+
+/** What the replace script said. @throws `conflict`, `corrupt`, or `configuration` for ids and ranges that cannot be. */
+export function replacedOf(reply: unknown, key: string): { version: string } {
+  const [outcome, detail] = listOf(reply).map(textOf);
+  switch (outcome) {
+    case "ok":
+      return { version: detail ?? "" };
+    case "conflict":
+      throw conflictError("replace: another writer came first", detail);
+    case "from":
+    case "through":
+      throw conflictError(`range.${outcome}Id: the record is no longer stored`, detail);
+    case "order":
+      throw configurationError("range", "fromId must not come after throughId");
+    case "stored":
+      throw configurationError(`records[${detail}].id`, "is stored outside of the range");
+    case "unreadable":
+      throw corruptError("the record that would carry the new version", key);
+    default:
+      throw new AgentFrameworkError("unsupported", "replace: the server answered something unexpected", {
+        provider: PROVIDER,
+      });
+  }
+}
