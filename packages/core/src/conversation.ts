@@ -1,9 +1,16 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
-import { loadWindow } from "./history-window.ts";
+import { type HistoryWindow, loadWindow } from "./history-window.ts";
+import { copyPlain } from "./json.ts";
 import type { Message } from "./message.ts";
-import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
+import {
+  jsonMessageCodec,
+  type MessageCodec,
+  type MessagesInput,
+  messageFromJson,
+  messagesFromInput,
+} from "./message-codec.ts";
 import { groupToMessages } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
@@ -62,22 +69,15 @@ export class Conversation implements MessageLog {
       return this.read({ before, signal });
     }
     assertCount(last, "last", 1);
-    const {
-      groups,
-      messages: stored,
-      version,
-      hasOlder,
-    } = await loadWindow(this, { maxMessages: last, before, signal });
-    // Results of calls before the cut stay with them.
-    const inside = new Set(groups.flatMap(groupToMessages).map(({ messageId }) => messageId));
-    const messages =
-      groups.length === 0 ? stored : stored.filter((message) => !isResult(message) || inside.has(message.messageId));
+    const window = await loadWindow(this, { maxMessages: last, before, signal });
+    const messages = pageOf(window, last);
     const first = messages[0];
+    const hasOlder = window.hasOlder || messages.length < window.messages.length;
     const older =
       hasOlder && first !== undefined
-        ? await this.#cursorBefore(first.messageId, { last: stored.length, before, signal })
+        ? await this.#cursorBefore(first.messageId, { last: window.messages.length, before, signal })
         : undefined;
-    return { messages, version, older };
+    return { messages, version: window.version, older };
   }
 
   /**
@@ -206,7 +206,11 @@ export class Conversation implements MessageLog {
       throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
     };
     try {
-      const message = this.#settings.codec.decode(record.data, { key: this.key, recordId: record.id });
+      const { codec } = this.#settings;
+      const message =
+        codec === jsonMessageCodec
+          ? decodeJson(record)
+          : codec.decode(record.data, { key: this.key, recordId: record.id });
       return message instanceof Promise ? message.catch(failed) : message;
     } catch (cause) {
       return failed(cause);
@@ -239,8 +243,39 @@ export class Conversation implements MessageLog {
   }
 }
 
-function isResult(message: Message): boolean {
-  return message.contents.some(({ type }) => type === "function_result");
+/** What was read from records that cannot change: a store in memory hands the same ones out again and again. */
+const remembered = new WeakMap<HistoryRecord, Message>();
+
+function decodeJson(record: HistoryRecord): Message {
+  const known = remembered.get(record);
+  if (known !== undefined) {
+    return copyPlain(known);
+  }
+  const message = messageFromJson(JSON.parse(record.data));
+  if (Object.isFrozen(record)) {
+    remembered.set(record, copyPlain(message));
+  }
+  return message;
+}
+
+/** The stored messages of a window from the oldest group on with which they are no more than `count`. */
+function pageOf({ groups, messages }: HistoryWindow, count: number): readonly Message[] {
+  const cut = groups[0]?.firstIndex ?? 0;
+  const start = groups.findIndex((group) => messages.length + cut - group.firstIndex <= count);
+  const kept = groups.slice(start);
+  const first = kept[0];
+  if (first === undefined) {
+    return messages;
+  }
+  // Results of calls before the cut stay with them.
+  const inside = new Set(kept.flatMap(groupToMessages).flatMap(({ contents }) => contents));
+  return messages.slice(first.firstIndex - cut).flatMap((message) => {
+    const contents = message.contents.filter((content) => content.type !== "function_result" || inside.has(content));
+    if (contents.length === message.contents.length) {
+      return [message];
+    }
+    return contents.length === 0 ? [] : [{ ...message, contents }];
+  });
 }
 
 interface CheckedSettings {

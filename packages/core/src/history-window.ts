@@ -4,7 +4,9 @@ import {
   groupMessages,
   groupSize,
   groupToMessages,
+  isDangling,
   type MessageGroup,
+  openCalls,
   standsAlone,
 } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage } from "./message-log.ts";
@@ -43,17 +45,19 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
   let last = maxMessages === undefined ? undefined : maxMessages + 1;
   const page = await log.read({ last, before: options.before, withFirst: options.keepFirst, signal });
   let { messages, older } = page;
-  if (needed.size === 0 && messages.every(standsAlone)) {
-    return plainWindow(page, maxMessages);
-  }
   for (;;) {
+    // Unreadable records that were skipped make a page short.
+    const isFull = older === undefined || (maxMessages !== undefined && messages.length > maxMessages);
+    if (isFull && needed.size === 0 && messages.every(standsAlone)) {
+      return plainWindow({ ...page, messages, older }, maxMessages);
+    }
     const { groups, orphans } = groupMessages(messages);
     const whole = older === undefined ? groups : groups.filter((group) => !mayLackReasoning(group));
     const chosen = newestGroups(whole, maxMessages);
     const cut = chosen[0]?.firstIndex ?? messages.length;
     const found = whole.filter((group) => group.firstIndex < cut && isNeeded(group, needed));
     const isMissing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
-    if (older === undefined || (chosen.length > 0 && !isMissing)) {
+    if (older === undefined || (isFull && !chosen.every(isDangling) && !isMissing)) {
       return {
         first: firstOutside(page.first, chosen),
         messages: messages.slice(cut),
@@ -86,7 +90,7 @@ function plainWindow(
   };
 }
 
-/** The newest groups that fit; the newest one always. */
+/** The newest groups that fit; the newest one that is not dangling always. */
 export function newestGroups(groups: readonly MessageGroup[], maxMessages: number | undefined): MessageGroup[] {
   if (maxMessages === undefined) {
     return [...groups];
@@ -96,7 +100,7 @@ export function newestGroups(groups: readonly MessageGroup[], maxMessages: numbe
   while (start > 0) {
     const group = groups[start - 1];
     const size = group === undefined ? 0 : groupSize(group);
-    if (size > room && start < groups.length) {
+    if (size > room && room < maxMessages) {
       break;
     }
     room -= size;
@@ -121,7 +125,7 @@ function holds(group: MessageGroup, id: string): boolean {
 }
 
 function isNeeded(group: MessageGroup, needed: ReadonlySet<string>): boolean {
-  return [...needed].some((id) => holds(group, id));
+  return openCalls(group).length > 0 && [...needed].some((id) => holds(group, id));
 }
 
 /** The first message of the conversation, when it stands by itself and is not in the window anyway. */
@@ -133,7 +137,7 @@ function firstOutside(first: Message | undefined, groups: readonly MessageGroup[
 }
 
 function isLeading(message: Message): boolean {
-  return message.role !== "assistant" && message.role !== "tool";
+  return message.role !== "assistant" && message.role !== "tool" && standsAlone(message);
 }
 
 function isSame(message: Message): (other: Message) => boolean {
