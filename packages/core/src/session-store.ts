@@ -99,7 +99,7 @@ export class SessionStore {
         }
       }
       // Writers that met once would meet again at every attempt if each of them started over at once.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 100)));
+      await new Promise<void>((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 100)));
     }
   }
 
