@@ -4,7 +4,8 @@ import { type Message, openConversation } from "@agentfw/core";
 import { FileHistoryStore } from "@agentfw/history-file";
 import { expect, test } from "vitest";
 import { type Outcome, runApp, temporaryFolder } from "./support/app.ts";
-import { all, answer, call, linesOf, regular, result, user } from "./support/recordings.ts";
+import { answer, call, result, user } from "./support/messages.ts";
+import { all, linesOf, regular } from "./support/recordings.ts";
 
 const good = JSON.stringify({ id: "good", messages: [user("x"), answer("y")] });
 
@@ -77,6 +78,9 @@ test("what cannot be read, or has nothing in it, is a clear error", async () => 
   const directory = await runApp(["--transcripts", folder, "--data", folder]);
   expect(directory).toMatchObject({ code: 2, output: "" });
   expect(directory.errorOutput).toContain("EISDIR");
+  const memory = await runApp(["--transcripts", folder, "--replay=r", "--check", "--backend=memory"]);
+  expect(memory).toMatchObject({ code: 2, output: "" });
+  expect(memory.errorOutput).toContain("--check finds nothing");
   const empty = await replay("\n \r\n");
   expect(empty).toMatchObject({ code: 1, output: "" });
   expect(empty.errorOutput).toContain("there are no conversations in");

@@ -1,4 +1,4 @@
-import { command, type Options, optionsFor } from "../options.ts";
+import type { Options } from "../options.ts";
 import { count, oneLine, print } from "../terminal.ts";
 import type { ConversationOutcome } from "./conversation-job.ts";
 
@@ -8,7 +8,7 @@ const REPORTED_CONVERSATIONS = 10;
 export function summarize(outcomes: readonly ConversationOutcome[], options: Options, seconds: number): boolean {
   const failed = outcomes.filter(({ failure }) => failure !== undefined);
   const different = outcomes.filter(({ report }) => report !== undefined && report.differenceCount > 0);
-  const bad = outcomes.filter((outcome) => failed.includes(outcome) || different.includes(outcome));
+  const bad = outcomes.filter(({ failure, report }) => failure !== undefined || report?.differenceCount !== 0);
   for (const outcome of bad.slice(0, REPORTED_CONVERSATIONS)) {
     describe(outcome);
   }
@@ -21,24 +21,18 @@ export function summarize(outcomes: readonly ConversationOutcome[], options: Opt
   const loopCalls = sum(({ plan }) => plan?.loopCalls ?? 0);
   const differences = sum(({ report }) => report?.differenceCount ?? 0);
   const forModel = outcomes.filter(({ report }) => report?.comparedForModel).length;
+  const asStored = outcomes.length - failed.length - forModel;
   print(`Conversations  ${outcomes.length}, of which ${outcomes.length - bad.length} load equal in a new process`);
   print(`Messages       ${sum(({ messages }) => messages)}`);
-  print(
-    `Runs           ${options.check ? "none; an earlier replay was compared" : sum(({ plan }) => plan?.runs.length ?? 0)}`,
-  );
-  print(`Tool calls     ${calls}, of which the function loop ran ${loopCalls}`);
-  print(
-    `Compared       ${forModel} as stored and as a model is given them, ${outcomes.length - forModel} as stored only`,
-  );
+  if (options.check) {
+    print(`Tool calls     ${calls}`);
+  } else {
+    print(`Runs           ${sum(({ plan }) => plan?.runs.length ?? 0)}`);
+    print(`Tool calls     ${calls}, of which the function loop ran ${loopCalls}`);
+  }
+  print(`Compared       ${forModel} as stored and as a model is given them, ${asStored} as stored only`);
   print(`Differences    ${differences} in ${count(different.length, "conversation")}, ${failed.length} failed`);
   print(`Time           ${seconds.toFixed(1)} s`);
-  if (options.backend !== "memory") {
-    const { backend, data, owner } = options;
-    const where = optionsFor({ ...options, backend, data, owner, session: "demo" });
-    print(
-      `\nCompare again  ${command("--transcripts", options.transcripts, "--replay", options.replay, "--check", ...where)}`,
-    );
-  }
   return bad.length === 0;
 }
 
