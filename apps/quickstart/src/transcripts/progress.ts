@@ -5,8 +5,6 @@ import { complain, count } from "../terminal.ts";
 export interface Progress {
   /** One more is done. */
   step(): void;
-  /** A line for people that must not be overwritten. */
-  note(line: string): void;
   stop(): void;
 }
 
@@ -24,18 +22,8 @@ function bar(total: number): Progress {
     barsize: 30,
     stream: process.stderr,
   });
-  const notes: string[] = [];
   single.start(total, 0);
-  return {
-    step: () => single.increment(),
-    note: (line) => notes.push(line),
-    stop: () => {
-      single.stop();
-      for (const line of notes) {
-        complain(line);
-      }
-    },
-  };
+  return { step: () => single.increment(), stop: () => single.stop() };
 }
 
 function lines(total: number): Progress {
@@ -48,7 +36,6 @@ function lines(total: number): Progress {
         complain(`${done} of ${count(total, "conversation")} done`);
       }
     },
-    note: complain,
     stop: () => {},
   };
 }
