@@ -1,0 +1,117 @@
+import { BenchmarkError } from "./errors.ts";
+import type { Contender, Operation } from "./measurement.ts";
+import { type Random, shuffled } from "./random.ts";
+import { median } from "./statistics.ts";
+
+/** How much is measured. */
+export interface Plan {
+  /** Ratios are compared over so many runs. */
+  readonly runs: number;
+  /** Blocks of each contender in a run. */
+  readonly blocks: number;
+  /** What a block of operations should take, in milliseconds. */
+  readonly blockMs: number;
+  /** How long a contender is run before it is measured, in milliseconds, so that the engine has compiled it. */
+  readonly warmUpMs: number;
+}
+
+/** What was measured of one contender. */
+export interface Measured {
+  readonly contender: string;
+  /** Microseconds of one operation: the median over the blocks, for each run. */
+  readonly runMedians: readonly number[];
+  readonly roundTrips: number | undefined;
+}
+
+interface Entry {
+  readonly contender: Contender;
+  readonly count: number;
+  readonly blocks: number[];
+  readonly runMedians: number[];
+  operations: number;
+  roundTrips: number;
+}
+
+/**
+ * Measures contenders side by side. Within a run they take turns, each once a round, in an order that is drawn anew for
+ * every round; before each block garbage is collected.
+ */
+export async function measureSideBySide(
+  contenders: readonly Contender[],
+  plan: Plan,
+  random: Random,
+): Promise<Measured[]> {
+  const entries: Entry[] = [];
+  for (const contender of shuffled(contenders, random)) {
+    const count = "sample" in contender ? 1 : await blockSize(contender, plan);
+    entries.push({ contender, count, blocks: [], runMedians: [], operations: 0, roundTrips: 0 });
+  }
+  for (let run = 0; run < plan.runs; run += 1) {
+    for (let round = 0; round < plan.blocks; round += 1) {
+      for (const entry of shuffled(entries, random)) {
+        await addBlock(entry);
+      }
+    }
+    for (const { blocks, runMedians } of entries) {
+      runMedians.push(median(blocks.splice(0)));
+    }
+  }
+  return contenders.map((contender) => measuredOf(contender, entries));
+}
+
+function measuredOf(contender: Contender, entries: readonly Entry[]): Measured {
+  const entry = entries.find((candidate) => candidate.contender === contender);
+  if (entry === undefined) {
+    throw new BenchmarkError(`${contender.name} was not measured`);
+  }
+  const isCounted = !("sample" in contender) && contender.roundTrips !== undefined;
+  return {
+    contender: contender.name,
+    runMedians: entry.runMedians,
+    roundTrips: isCounted ? entry.roundTrips / entry.operations : undefined,
+  };
+}
+
+async function addBlock(entry: Entry): Promise<void> {
+  const { contender, count } = entry;
+  if ("sample" in contender) {
+    entry.blocks.push(await contender.sample());
+    return;
+  }
+  await contender.prepare?.();
+  globalThis.gc?.();
+  const before = contender.roundTrips?.() ?? 0;
+  const milliseconds = await timed(contender, count);
+  entry.roundTrips += (contender.roundTrips?.() ?? 0) - before;
+  entry.operations += count;
+  entry.blocks.push((milliseconds * 1000) / count);
+}
+
+async function timed({ operation }: Operation, count: number): Promise<number> {
+  const start = performance.now();
+  for (let index = 0; index < count; index += 1) {
+    const outcome = operation();
+    if (outcome instanceof Promise) {
+      await outcome;
+    }
+  }
+  return performance.now() - start;
+}
+
+/** Runs a contender until it is warm, then tells how many operations fit a block. */
+async function blockSize(contender: Operation, { warmUpMs, blockMs }: Plan): Promise<number> {
+  const most = contender.maxOperations ?? 10_000;
+  const start = performance.now();
+  let count = 1;
+  for (let blocks = 1; ; blocks += 1) {
+    await contender.prepare?.();
+    const milliseconds = await timed(contender, count);
+    const fitting = Math.floor((blockMs * count) / Math.max(milliseconds, 0.001));
+    // Growing step by step: the first operation of all is many times slower than those that follow.
+    count = Math.max(1, Math.min(most, fitting, count * 4));
+    const isWarm = blocks >= 8 && performance.now() - start >= warmUpMs;
+    if (isWarm || milliseconds >= warmUpMs) {
+      return count;
+    }
+  }
+}
