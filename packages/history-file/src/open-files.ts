@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
 import { corruptError, FileProblem, refusedError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, systemCode, unless } from "./file-calls.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, systemCode, unless } from "./file-calls.ts";
 import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 import type { ConversationHeader } from "./line-format.ts";
@@ -78,7 +78,9 @@ export class OpenFiles {
    * later version.
    */
   async use<T>(place: Place, mode: "read" | "append", work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
-    const status = await unless(["ENOENT"], stat(place.file));
+    // An append has just made its lock beside the file.
+    const isAtHand = mode === "append" && this.knows(place);
+    const status = isAtHand ? statNow(place.file) : await unless(["ENOENT"], stat(place.file));
     if (status === undefined) {
       this.forget(place);
       await this.#assertAbsent(place);

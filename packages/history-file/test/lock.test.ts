@@ -164,10 +164,11 @@ describe("a writer that was asleep", () => {
     const { store, directory } = await openStore();
     await store.append(conversation(), records("a", 2));
     const before = await readFile(fileOf(directory));
-    const original = fs.stat;
-    vi.spyOn(fs, "stat").mockImplementationOnce(((...args: unknown[]) => {
+    await store.read(conversation());
+    const original = fs.statSync;
+    vi.spyOn(fs, "statSync").mockImplementationOnce(((...args: unknown[]) => {
       skipTime(UNKNOWN_HOLDER_MS);
-      Reflect.apply(original, fs, args);
+      return Reflect.apply(original, fs, args);
     }) as never);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("unavailable");
     expect(await readFile(fileOf(directory))).toEqual(before);
@@ -246,11 +247,14 @@ describe("a deadline", () => {
     await patient.append(conversation(), records("a", 2));
     const before = await readFile(fileOf(directory));
     const { store } = await openStore({ directory, timeoutMs: 300 });
-    await store.read(conversation());
     let finish: (() => void) | undefined;
     const original = fs.stat;
-    vi.spyOn(fs, "stat").mockImplementationOnce(((...args: unknown[]) => {
-      finish = () => Reflect.apply(original, fs, args);
+    vi.spyOn(fs, "stat").mockImplementation(((...args: unknown[]) => {
+      if (finish === undefined && args[0] === fileOf(directory)) {
+        finish = () => Reflect.apply(original, fs, args);
+      } else {
+        Reflect.apply(original, fs, args);
+      }
     }) as never);
     expect(await codeOf(store.append(conversation(), records("b", 2)))).toBe("timeout");
     finish?.();
