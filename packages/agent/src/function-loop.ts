@@ -1,6 +1,6 @@
 import { callSlots, configurationError, functionResults, type Message } from "@agentfw/core";
 import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
-import { type EarlierAttempt, earlierAttempt } from "./earlier-attempt.ts";
+import { type EarlierAttempt, earlierAttempt, nextOutputNumber } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
 import type { MessageCounter } from "./message-namer.ts";
 import { callModel, requestOptions } from "./model-call.ts";
@@ -22,9 +22,8 @@ type EmitUpdate = Emit<AgentUpdate>;
 export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<void> {
   const loop = new FunctionLoop(scope, emit);
   scope.refreshTools();
-  const earlier = scope.isNamed ? earlierAttempt(scope.run) : undefined;
-  if (earlier !== undefined) {
-    await loop.takeUp(earlier);
+  if (scope.isNamed) {
+    await loop.takeUp(earlierAttempt(scope.run));
   }
   if (!loop.done) {
     await loop.resume();
@@ -60,8 +59,11 @@ class FunctionLoop {
   }
 
   /** Goes on where an earlier attempt at the run ended. Its calls are not run again. */
-  async takeUp(earlier: EarlierAttempt): Promise<void> {
-    this.#counter.next = earlier.next;
+  async takeUp(earlier: EarlierAttempt | undefined): Promise<void> {
+    this.#counter.next = nextOutputNumber(this.#scope.run);
+    if (earlier === undefined) {
+      return;
+    }
     for (const message of earlier.messages) {
       await this.#emit(new AgentUpdate(message));
     }

@@ -70,7 +70,7 @@ async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
-  const start = () => attempt(scope, hooks, paced(emit, lease));
+  const start = () => attempt(scope, hooks, paced(emit, lease, interruption));
   try {
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
@@ -90,17 +90,15 @@ function mayNest(settings: AgentSettings, options: AgentRunOptions, providers: r
 }
 
 /** While a reader thinks, its run may have to give way to others on the conversation. */
-function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined): Emit<AgentUpdate> {
-  if (lease === undefined) {
-    return emit;
-  }
+function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined, interruption: Interruption): Emit<AgentUpdate> {
   return (update) => {
     const read = emit(update);
     if (read === undefined) {
       return;
     }
-    lease.pause();
-    return read.then(() => lease.resume());
+    lease?.pause();
+    // An abort ends the run also when its reader never comes back.
+    return interruption.race(() => read).then(() => lease?.resume());
   };
 }
 

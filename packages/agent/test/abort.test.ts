@@ -125,4 +125,29 @@ describe("An abort", () => {
     await finished.passed;
     await read(agent.runStream("x"), () => "stop");
   });
+
+  it("ends a stream whose reader never comes back, lets the next run in, and is heard by a reader who does", async () => {
+    const endings: unknown[] = [];
+    const { agent, session, stored } = open([{ pieces: ["a", "b"] }, "next"], {
+      contextProviders: [
+        {
+          sourceId: "p",
+          afterRun: async ({ error }) => {
+            endings.push(error);
+          },
+        },
+      ],
+    });
+    const controller = new AbortController();
+    const stream = agent.runStream("1", { session: session(), signal: controller.signal });
+    const iterator = stream[Symbol.asyncIterator]();
+    await iterator.next();
+    controller.abort();
+    expect((await agent.run("2", { session: session() })).text).toBe("next");
+    expect(endings).toMatchObject([{ name: "AbortError" }, undefined]);
+    expect(isAbortError(await failureOf(iterator.next()))).toBe(true);
+    expect(await iterator.next()).toEqual({ value: undefined, done: true });
+    expect(isAbortError(await failureOf(stream.finalResponse()))).toBe(true);
+    expect(await stored()).toHaveLength(2);
+  });
 });

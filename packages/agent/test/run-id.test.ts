@@ -101,6 +101,16 @@ describe("A run that is named", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  it("is not taken for done because the caller passes messages under its name", async () => {
+    const { agent, session, stored } = open(["one", "two", "three"]);
+    const first = await agent.run("a", { runId: "r" });
+    const second = await agent.run(["a", ...first.messages, "b"], { runId: "r" });
+    expect(second.text).toBe("two");
+    expect(second.messages[0]?.messageId).not.toBe(first.messages[0]?.messageId);
+    await agent.run(["a", ...first.messages, "b"], { runId: "r", session: session() });
+    expect(shape(await stored())).toEqual(["user: a", "assistant: one", "user: b", "assistant: three"]);
+  });
+
   it("has nothing to do with a run whose name begins alike", async () => {
     const { agent, session } = open(["one", "two", "three"]);
     for (const runId of ["r", "r:o", "r:o1"]) {

@@ -192,6 +192,23 @@ describe("A run", () => {
     expect(await stored()).toEqual([]);
   });
 
+  it("rejects state of the session that could not be saved, before anything happens", async () => {
+    for (const [value, field] of [
+      [cycle, "session.state.mine.self"],
+      [{ list: [1n] }, "session.state.mine.list[0]"],
+      [() => 1, "session.state.mine"],
+    ] as const) {
+      const { agent, client: model, session, store } = open(["hi"]);
+      const used = session();
+      used.state["mine"] = value;
+      expect(await failureOf(agent.run("x", { session: used }))).toMatchObject({
+        code: "configuration",
+        message: expect.stringContaining(field),
+      });
+      expect([model.calls.length, store.calls.length]).toEqual([0, 0]);
+    }
+  });
+
   it("goes on without new input where there is history", async () => {
     const { agent, session } = open(["hi", "and more"]);
     await agent.run("x", { session: session() });
