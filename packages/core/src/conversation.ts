@@ -2,17 +2,11 @@ import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
 import { type HistoryWindow, loadWindow } from "./history-window.ts";
-import { copyPlain } from "./json.ts";
 import type { Message } from "./message.ts";
-import {
-  jsonMessageCodec,
-  type MessageCodec,
-  type MessagesInput,
-  messageFromJson,
-  messagesFromInput,
-} from "./message-codec.ts";
+import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
 import { groupToMessages } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
+import { messageFromRecord } from "./message-record.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
 import { assertContractVersion, assertCount, assertHistoryKey } from "./store-input.ts";
@@ -209,7 +203,7 @@ export class Conversation implements MessageLog {
       const { codec } = this.#settings;
       const message =
         codec === jsonMessageCodec
-          ? decodeJson(record)
+          ? messageFromRecord(record)
           : codec.decode(record.data, { key: this.key, recordId: record.id });
       return message instanceof Promise ? message.catch(failed) : message;
     } catch (cause) {
@@ -241,21 +235,6 @@ export class Conversation implements MessageLog {
     const { timeoutMs } = this.#settings;
     return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);
   }
-}
-
-/** What was read from records that cannot change: a store in memory hands the same ones out again and again. */
-const remembered = new WeakMap<HistoryRecord, Message>();
-
-function decodeJson(record: HistoryRecord): Message {
-  const known = remembered.get(record);
-  if (known !== undefined) {
-    return copyPlain(known);
-  }
-  const message = messageFromJson(JSON.parse(record.data));
-  if (Object.isFrozen(record)) {
-    remembered.set(record, copyPlain(message));
-  }
-  return message;
 }
 
 /** The stored messages of a window from the oldest group on with which they are no more than `count`. */
