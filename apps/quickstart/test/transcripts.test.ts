@@ -16,7 +16,7 @@ async function replay(lines: string | Buffer | readonly string[], ...args: strin
   return runApp(["--transcripts", file, "--data", join(folder, "data"), ...args]);
 }
 
-test("every oddity loads equal in a new process", async () => {
+test("every oddity loads equal in a new process", { timeout: 120_000 }, async () => {
   const { code, output } = await replay(linesOf(all));
   const total = Object.keys(all).length;
   expect(output).toContain(`Conversations  ${total}, of which ${total} load equal in a new process`);
@@ -24,7 +24,7 @@ test("every oddity loads equal in a new process", async () => {
   expect(code).toBe(0);
 });
 
-test("so it does when the session's JSON carries the conversation", async () => {
+test("so it does when the session's JSON carries the conversation", { timeout: 120_000 }, async () => {
   const { code, output } = await replay(linesOf(regular), "--backend", "memory");
   // The one without messages gives a model nothing.
   expect(output).toContain(
@@ -131,7 +131,9 @@ function at(stored: readonly Message[], index: number): Message {
   return message;
 }
 
-test("what was changed in the store is found by processes of their own, and what was not is equal", async () => {
+test("what was changed in the store is found by other processes, what was not is equal", {
+  timeout: 120_000,
+}, async () => {
   const data = await temporaryFolder();
   const file = join(data, "recordings.jsonl");
   await writeFile(file, changes.map(([id]) => JSON.stringify({ id, messages: planted })).join("\n"));

@@ -178,15 +178,13 @@ function resultIds({ role, contents }: PreparedMessage): string[] {
 }
 
 /**
- * Whether the framework would leave everything as it is when it loads the history for this input. It closes calls that
- * the input does not answer, and takes a second result of one call for the first one, sent again.
+ * Whether the framework would leave everything as it is when it loads the history for this input: the input answers
+ * every open call, each with an id that no other has, and no call that has its result. It would close other calls, and
+ * take a second result of one call for the first one, sent again.
  */
 function fitsHistory(open: readonly string[], known: ReadonlySet<string>, inputs: readonly PreparedMessage[]): boolean {
-  const answers = inputs.flatMap(resultIds);
-  const ofKnownCalls = answers.filter((callId) => known.has(callId));
-  return (
-    ofKnownCalls.every((callId) => open.includes(callId)) &&
-    new Set(ofKnownCalls).size === ofKnownCalls.length &&
-    open.every((callId) => answers.includes(callId))
-  );
+  const answered = inputs.flatMap(resultIds).filter((callId) => known.has(callId));
+  // Ids of this form are also made for calls that share an id.
+  const isDistinct = new Set(open).size === open.length && !open.some((callId) => /#\d+$/.test(callId));
+  return isDistinct && answered.length === open.length && open.every((callId) => answered.includes(callId));
 }

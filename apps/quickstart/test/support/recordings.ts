@@ -161,6 +161,17 @@ const irregular: Record<string, Members[]> = {
     user("z"),
     answer("zz"),
   ],
+  "one of two open calls with one id answered": [
+    user("1"),
+    answer(null, [call("a", "x"), call("a", "x")]),
+    user("2"),
+    answer(null, [call("a", "x")]),
+    result("a", "r"),
+    user("3"),
+    answer("z"),
+    user("4"),
+    answer("zz"),
+  ],
   "a message between call and result": [
     user("1"),
     answer(null, [call("a", "x")]),
