@@ -82,14 +82,19 @@ export class Conversation implements MessageLog {
     messageId: string,
     options: MessageLogReadOptions & { last: number },
   ): Promise<string | undefined> {
-    let { last } = options;
+    const { signal } = options;
+    let { last, before } = options;
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const page = await this.read({ ...options, last });
+      const page = await this.read({ last, before, signal });
       const index = page.messages.findIndex((message) => message.messageId === messageId);
       if (index === 0) {
         return page.older;
       }
-      last = index > 0 ? Math.max(1, last - index) : last + 1 + attempt;
+      if (before === undefined && attempt > 0) {
+        // What stands before a cursor does not move, however much is appended.
+        before = (await this.read({ last: 1, signal })).older;
+      }
+      last = index > 0 ? last - index : last * 2;
     }
     throw new AgentFrameworkError("conflict", "messages: the conversation changed while it was read");
   }
@@ -178,40 +183,29 @@ export class Conversation implements MessageLog {
   }
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
+    const { codec, onCorrupt } = this.#settings;
     const messages: Message[] = [];
     for (const record of records) {
-      const message = this.#decode(record);
-      const settled = message instanceof Promise ? await message : message;
-      if (settled !== undefined) {
-        messages.push(settled);
+      try {
+        const isJson = codec === jsonMessageCodec;
+        const context = { key: this.key, recordId: record.id };
+        const message = isJson ? decodeJson(record) : await codec.decode(record.data, context);
+        if (message?.messageId !== record.id) {
+          throw configurationError("messageId", "must be the id of the record");
+        }
+        messages.push(message);
+      } catch (cause) {
+        if (onCorrupt === "skip") {
+          this.#reportSkipped(record.id);
+        } else {
+          throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
+        }
       }
     }
     return messages;
   }
 
-  #decode(record: HistoryRecord): Message | undefined | Promise<Message | undefined> {
-    const failed = (cause: unknown): undefined => {
-      if (isAgentFrameworkError(cause) && cause.code !== "corrupt") {
-        throw cause;
-      }
-      if (this.#settings.onCorrupt === "skip") {
-        return this.#reportSkipped(record.id);
-      }
-      throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
-    };
-    try {
-      const { codec } = this.#settings;
-      const message =
-        codec === jsonMessageCodec
-          ? messageFromRecord(record)
-          : codec.decode(record.data, { key: this.key, recordId: record.id });
-      return message instanceof Promise ? message.catch(failed) : message;
-    } catch (cause) {
-      return failed(cause);
-    }
-  }
-
-  #reportSkipped(position: string): undefined {
+  #reportSkipped(position: string): void {
     report(this.#settings.onDiagnostic, {
       type: "corrupt_record_skipped",
       provider: this.key.source,

@@ -116,15 +116,13 @@ export function assertReadOptions(options: ReadOptions): void {
 
 /** Refuses a listing that names neither an owner nor, explicitly, all of them. */
 export function assertListFilter(filter: HistoryListFilter): void {
-  if (typeof filter !== "object" || filter === null || !("owner" in filter || "allOwners" in filter)) {
-    throw configurationError("filter", "must name an owner (null for unowned), or allOwners: true");
+  const isObject = typeof filter === "object" && filter !== null;
+  const isForAll = isObject && "allOwners" in filter && filter.allOwners === true;
+  if (!isObject || isForAll === "owner" in filter) {
+    throw configurationError("filter", "must name an owner (null for unowned) or allOwners: true, and not both");
   }
-  if ("allOwners" in filter) {
-    if (filter.allOwners !== true || "owner" in filter) {
-      throw configurationError("filter.allOwners", "must be true, and without an owner beside it");
-    }
-  } else {
-    assertOwner(filter.owner, "filter.owner");
+  if (!isForAll) {
+    assertOwner("owner" in filter ? filter.owner : undefined, "filter.owner");
   }
   if (filter.source !== undefined) {
     assertName(filter.source, "filter.source");
