@@ -15,6 +15,8 @@ export function explain(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
   }
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  // An error that carries the answer has one of the same text inside.
+  const isNews = error.cause instanceof Error && !error.message.includes(error.cause.message);
+  const cause = isNews && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return isAgentFrameworkError(error) ? `${error.code}: ${error.message}${cause}` : `${error.message}${cause}`;
 }

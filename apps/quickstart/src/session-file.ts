@@ -25,8 +25,12 @@ export async function keepSession(session: AgentSession, { sessionFile }: Option
     return;
   }
   const temporary = `${sessionFile}.${process.pid}`;
-  await writeFile(temporary, `${JSON.stringify(session)}\n`, { mode: 0o600 });
-  await rename(temporary, sessionFile);
+  try {
+    await writeFile(temporary, `${JSON.stringify(session)}\n`, { mode: 0o600 });
+    await rename(temporary, sessionFile);
+  } catch (cause) {
+    throw new ExplainedError("the session file cannot be written", { cause });
+  }
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

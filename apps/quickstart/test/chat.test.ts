@@ -82,6 +82,9 @@ test("a session file of another owner, of another session or of another kind is 
   expect(broken).toMatchObject({ code: 1 });
   expect(broken.errorOutput).toContain("configuration: session");
   expect(await readFile(file, "utf8")).toBe("{broken");
+  const nowhere = await runApp([...base.slice(0, -1), join(data, "none", "session.json")]);
+  expect(nowhere).toMatchObject({ code: 1 });
+  expect(nowhere.errorOutput).toContain("the session file cannot be written");
 });
 
 test("control characters do not reach the terminal", async () => {
