@@ -53,7 +53,8 @@ export class Conversation implements MessageLog {
 
   /**
    * The newest messages as they are stored, oldest first, cut so that no call loses its results nor a message its
-   * reasoning. `older` continues with the messages before these.
+   * reasoning. `older` continues with the messages before these. A result that was stored further behind its call than
+   * the page reaches is in no page; read without `last` for it.
    *
    * @throws `corrupt` for an unreadable record unless `onCorrupt` is `"skip"`; `unavailable`, `timeout`.
    */
@@ -189,12 +190,15 @@ export class Conversation implements MessageLog {
       try {
         const isJson = codec === jsonMessageCodec;
         const context = { key: this.key, recordId: record.id };
-        const message = isJson ? decodeJson(record) : await codec.decode(record.data, context);
+        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
         if (message?.messageId !== record.id) {
-          throw configurationError("messageId", "must be the id of the record");
+          throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
         }
         messages.push(message);
       } catch (cause) {
+        if (isAgentFrameworkError(cause) && cause.code !== "corrupt") {
+          throw cause;
+        }
         if (onCorrupt === "skip") {
           this.#reportSkipped(record.id);
         } else {
