@@ -1,4 +1,3 @@
-import { BenchmarkError } from "./errors.ts";
 import type { Contender, Operation } from "./measurement.ts";
 import { type Random, shuffled } from "./random.ts";
 import { median } from "./statistics.ts";
@@ -9,6 +8,8 @@ export interface Plan {
   readonly runs: number;
   /** Blocks of each contender in a run. */
   readonly blocks: number;
+  /** Samples of each contender in a run, for what is timed elsewhere. */
+  readonly samples: number;
   /** What a block of operations should take, in milliseconds. */
   readonly blockMs: number;
   /** How long a contender is run before it is measured, in milliseconds, so that the engine has compiled it. */
@@ -25,7 +26,8 @@ export interface Measured {
 
 interface Entry {
   readonly contender: Contender;
-  readonly count: number;
+  /** Operations in a block. */
+  count: number;
   readonly blocks: number[];
   readonly runMedians: number[];
   operations: number;
@@ -33,22 +35,25 @@ interface Entry {
 }
 
 /**
- * Measures contenders side by side. Within a run they take turns, each once a round, in an order that is drawn anew for
- * every round; before each block garbage is collected.
+ * Measures contenders side by side. A run begins with a collection of all garbage and warms every contender up; then they
+ * take turns, each once a round, in an order that is drawn anew for every round.
  */
 export async function measureSideBySide(
   contenders: readonly Contender[],
   plan: Plan,
   random: Random,
 ): Promise<Measured[]> {
-  const entries: Entry[] = [];
-  for (const contender of shuffled(contenders, random)) {
-    const count = "sample" in contender ? 1 : await blockSize(contender, plan);
-    entries.push({ contender, count, blocks: [], runMedians: [], operations: 0, roundTrips: 0 });
-  }
+  const entries = contenders.map(
+    (contender): Entry => ({ contender, count: 1, blocks: [], runMedians: [], operations: 0, roundTrips: 0 }),
+  );
   for (let run = 0; run < plan.runs; run += 1) {
-    for (let round = 0; round < plan.blocks; round += 1) {
-      for (const entry of shuffled(entries, random)) {
+    collect("major");
+    for (const entry of shuffled(entries, random)) {
+      entry.count = await warmUp(entry.contender, plan);
+    }
+    for (let round = 0; round < Math.max(plan.blocks, plan.samples); round += 1) {
+      const inTurn = entries.filter(({ contender }) => round < ("sample" in contender ? plan.samples : plan.blocks));
+      for (const entry of shuffled(inTurn, random)) {
         await addBlock(entry);
       }
     }
@@ -56,20 +61,20 @@ export async function measureSideBySide(
       runMedians.push(median(blocks.splice(0)));
     }
   }
-  return contenders.map((contender) => measuredOf(contender, entries));
+  return entries.map(measuredOf);
 }
 
-function measuredOf(contender: Contender, entries: readonly Entry[]): Measured {
-  const entry = entries.find((candidate) => candidate.contender === contender);
-  if (entry === undefined) {
-    throw new BenchmarkError(`${contender.name} was not measured`);
-  }
+/**
+ * Collects garbage, if Node lets us. A major collection throws away compiled code whose objects are all gone, so what is
+ * measured right after it is the compiler; between blocks only young objects are collected, those of the last block.
+ */
+function collect(type: "major" | "minor"): void {
+  globalThis.gc?.({ type });
+}
+
+function measuredOf({ contender, runMedians, roundTrips, operations }: Entry): Measured {
   const isCounted = !("sample" in contender) && contender.roundTrips !== undefined;
-  return {
-    contender: contender.name,
-    runMedians: entry.runMedians,
-    roundTrips: isCounted ? entry.roundTrips / entry.operations : undefined,
-  };
+  return { contender: contender.name, runMedians, roundTrips: isCounted ? roundTrips / operations : undefined };
 }
 
 async function addBlock(entry: Entry): Promise<void> {
@@ -79,7 +84,7 @@ async function addBlock(entry: Entry): Promise<void> {
     return;
   }
   await contender.prepare?.();
-  globalThis.gc?.();
+  collect("minor");
   const before = contender.roundTrips?.() ?? 0;
   const milliseconds = await timed(contender, count);
   entry.roundTrips += (contender.roundTrips?.() ?? 0) - before;
@@ -98,8 +103,11 @@ async function timed({ operation }: Operation, count: number): Promise<number> {
   return performance.now() - start;
 }
 
-/** Runs a contender until it is warm, then tells how many operations fit a block. */
-async function blockSize(contender: Operation, { warmUpMs, blockMs }: Plan): Promise<number> {
+/** Runs a contender until it is compiled and warm, then tells how many of its operations fit a block. */
+async function warmUp(contender: Contender, { warmUpMs, blockMs }: Plan): Promise<number> {
+  if ("sample" in contender) {
+    return 1;
+  }
   const most = contender.maxOperations ?? 10_000;
   const start = performance.now();
   let count = 1;
@@ -109,7 +117,7 @@ async function blockSize(contender: Operation, { warmUpMs, blockMs }: Plan): Pro
     const fitting = Math.floor((blockMs * count) / Math.max(milliseconds, 0.001));
     // Growing step by step: the first operation of all is many times slower than those that follow.
     count = Math.max(1, Math.min(most, fitting, count * 4));
-    const isWarm = blocks >= 8 && performance.now() - start >= warmUpMs;
+    const isWarm = blocks >= 20 && performance.now() - start >= warmUpMs;
     if (isWarm || milliseconds >= warmUpMs) {
       return count;
     }

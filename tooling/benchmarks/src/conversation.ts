@@ -19,7 +19,7 @@ const WORDS = (
 /** Sentences that look like language, exactly `length` characters long. */
 export function prose(length: number, random: Random): string {
   const sentences: string[] = [];
-  for (let characters = 0; characters < length; ) {
+  for (let characters = 0; characters <= length; ) {
     const count = 5 + Math.floor(random() * 10);
     const words = Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)] ?? "");
     const sentence = words.join(" ");

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { SingleBar } from "cli-progress";
 import { BACKENDS } from "./backends/index.ts";
 import type { Plan } from "./blocks.ts";
@@ -15,13 +14,8 @@ import { seededRandom } from "./random.ts";
 import { jsonReport, tableLines, thisMachine } from "./report.ts";
 
 const SIZES: Sizes = { messages: 1000, manyMessages: 100_000, conversations: 64 };
-const FULL: Plan = { runs: 5, blocks: 9, blockMs: 20, warmUpMs: 300 };
-const QUICK: Plan = { runs: 3, blocks: 3, blockMs: 8, warmUpMs: 100 };
-
-// A collection before every block would otherwise make the engine forget, one after the other, the code of all
-// contenders that are not in their turn, and a block would measure the compiler.
-setFlagsFromString("--no-flush-bytecode");
-setFlagsFromString("--retain-maps-for-n-gc=1000000");
+const FULL: Plan = { runs: 5, blocks: 15, samples: 5, blockMs: 20, warmUpMs: 300 };
+const QUICK: Plan = { runs: 3, blocks: 5, samples: 2, blockMs: 5, warmUpMs: 60 };
 
 try {
   const options = parseOptions(process.argv.slice(2), BACKENDS);
