@@ -34,6 +34,22 @@ describe("A conversation over several turns", () => {
     expect(await second.stored()).toHaveLength(4);
   });
 
+  it("is loaded with one read of a page, however long it is and whether the run has a name or not", async () => {
+    const look = { name: "look", parameters: { type: "object" }, execute: () => 1 };
+    const script = Array.from({ length: 15 }, (_, index) => [[call(`c${index}`, "look")], `answer ${index}`]).flat();
+    const { agent, session, store } = open([...script, "named", "unnamed"], {
+      tools: [look],
+      history: { maxMessages: 4 },
+    });
+    for (let turn = 0; turn < 15; turn += 1) {
+      await agent.run(`turn ${turn}`, { session: session() });
+    }
+    store.calls.length = 0;
+    await agent.run("x", { session: session(), runId: "named" });
+    await agent.run(text("user", "y", "client-id"), { session: session() });
+    expect(store.calls.map(({ name }) => name)).toEqual(["read", "append", "read", "append"]);
+  });
+
   it("keeps every repetition of a text that has no id of its own", async () => {
     const { agent, client, session, stored } = open(["one", "two", "three", "four"]);
     await agent.run("yes", { session: session() });

@@ -19,6 +19,8 @@ export interface WindowOptions {
   readonly keepFirst?: boolean | undefined;
   /** Ids of calls and approval requests whose groups are needed however old they are. */
   readonly needed?: ReadonlySet<string> | undefined;
+  /** True for messages of an earlier attempt at the run: where the window begins with them, all of them are in it. */
+  readonly isOwn?: ((message: Message) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +42,7 @@ export interface HistoryWindow {
  * window or a needed group is older than it; then it pages back until they are whole.
  */
 export async function loadWindow(log: MessageLog, options: WindowOptions): Promise<HistoryWindow> {
-  const { maxMessages, needed = new Set(), signal } = options;
+  const { maxMessages, needed = new Set(), isOwn = () => false, signal } = options;
   // One more than asked for: what stands before the window tells whether its first message has lost its reasoning.
   let last = maxMessages === undefined ? undefined : maxMessages + 1;
   const page = await log.read({ last, before: options.before, withFirst: options.keepFirst, signal });
@@ -53,10 +55,12 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
     }
     const { groups, orphans } = groupMessages(messages);
     const whole = older === undefined ? groups : groups.filter((group) => !mayLackReasoning(group));
-    const chosen = newestGroups(whole, maxMessages);
+    const chosen = reachingBack(whole, newestGroups(whole, maxMessages), isOwn);
     const cut = chosen[0]?.firstIndex ?? messages.length;
     const found = whole.filter((group) => group.firstIndex < cut && isNeeded(group, needed));
-    const isMissing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
+    const isMissing =
+      [...needed].some((id) => !whole.some((group) => holds(group, id))) ||
+      (chosen.length === whole.length && isOwnGroup(chosen[0], isOwn));
     if (older === undefined || (isFull && !chosen.every(isDangling) && !isMissing)) {
       return {
         first: firstOutside(page.first, chosen),
@@ -107,6 +111,23 @@ export function newestGroups(groups: readonly MessageGroup[], maxMessages: numbe
     start -= 1;
   }
   return groups.slice(start);
+}
+
+/** A run that is taken up again needs what it was asked and did, however much that is. */
+function reachingBack(
+  groups: readonly MessageGroup[],
+  chosen: readonly MessageGroup[],
+  isOwn: (message: Message) => boolean,
+): readonly MessageGroup[] {
+  let start = groups.length - chosen.length;
+  while (isOwnGroup(groups[start], isOwn) && isOwnGroup(groups[start - 1], isOwn)) {
+    start -= 1;
+  }
+  return groups.slice(start);
+}
+
+function isOwnGroup(group: MessageGroup | undefined, isOwn: (message: Message) => boolean): boolean {
+  return group?.items.some(({ message }) => isOwn(message)) ?? false;
 }
 
 /** At the edge of what was read, an assistant message may follow reasoning that was not read. */

@@ -107,7 +107,8 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     const notes = this.#notesOf(context);
     const { maxMessages, keepFirst } = this.#policy;
     const { needed, answered } = openEndsOf(context.input);
-    const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, signal: context.signal });
+    const isOwn = ownMessages(context);
+    const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, isOwn, signal: context.signal });
     notes.version = window.version;
     const ids = resultIds(window.groups);
     const staysOpen = ({ call, resultId }: CallSlot): boolean =>
@@ -191,6 +192,13 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     this.#notes.set(context.run, notes);
     return notes;
   }
+}
+
+/** What an earlier attempt at this run was asked and made. What a caller merely sends again begins with an answer. */
+function ownMessages({ runId, input }: RunContext): (message: Message) => boolean {
+  const given = new Set(input.map(({ messageId }) => messageId));
+  return ({ messageId, role }) =>
+    messageId.startsWith(`${runId}:`) || (role !== "assistant" && role !== "tool" && given.has(messageId));
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */
