@@ -28,6 +28,9 @@ export async function measure({ backend, job }: Selected, options: MeasureOption
     try {
       return rows({ backend, job }, await measureSideBySide(opened.contenders, options.plan, options.random));
     } finally {
+      for (const contender of opened.contenders) {
+        await contender.close?.();
+      }
       await opened.close?.();
     }
   } finally {

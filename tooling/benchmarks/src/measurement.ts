@@ -18,6 +18,8 @@ export const LOADED_MESSAGES = 20;
 interface Named {
   /** `raw`, `agentfw` with what is special about it, or a peer's name. */
   readonly name: string;
+  /** Gives back what the contender holds. */
+  readonly close?: (() => Promise<void>) | undefined;
 }
 
 /** Something that is timed in blocks of operations, one after another. */
@@ -61,7 +63,7 @@ export interface JobContext {
 /** A job that is ready to be measured. The first contender is `raw`, which all others are compared with. */
 export interface OpenJob {
   readonly contenders: readonly Contender[];
-  /** Gives back what the job holds. */
+  /** Gives back what the job holds, after its contenders have done so. */
   close?(): Promise<void>;
 }
 

@@ -59,6 +59,7 @@ export function peerAppends(context: JobContext, kind: Peer["kind"]): Promise<Op
       name: peer.name,
       maxOperations: TURNS_IN_A_BLOCK,
       prepare: () => store.reopen(),
+      close: () => store.close(),
       operation: () => store.current.append("session", nextTurn(turns)),
     };
   });
@@ -74,6 +75,7 @@ export function peerConcurrentAppends(context: JobContext, kind: Peer["kind"]): 
       name: peer.name,
       maxOperations: TURNS_IN_A_BLOCK,
       prepare: () => store.reopen(),
+      close: () => store.close(),
       operation: () => Promise.all(sessions.map((session) => store.current.append(session, nextTurn(turns)))),
     };
   });
@@ -86,6 +88,7 @@ export function peerLoads(context: JobContext, kind: Peer["kind"], count: number
     await store.reopen();
     return {
       name: peer.name,
+      close: () => store.close(),
       operation: async () => assertLoaded(await store.current.load("session", LOADED_MESSAGES)),
     };
   });
@@ -126,11 +129,16 @@ class Reopening {
     return this.#current;
   }
 
-  async reopen(): Promise<void> {
+  async close(): Promise<void> {
     await this.#current?.close?.();
+    this.#current = undefined;
     if (this.#directory !== undefined) {
       await rm(this.#directory, { recursive: true, force: true });
     }
+  }
+
+  async reopen(): Promise<void> {
+    await this.close();
     this.#directory = await mkdtemp(join(this.#context.directory, "peer-"));
     this.#current = await this.#peer.open({
       directory: this.#directory,

@@ -65,6 +65,7 @@ function range({ ratioMin, ratioMax }: ShownRow): string {
 
 /** With `decimals` where they say something, and thousands apart from hundreds. */
 function figure(value: number, decimals = 1): string {
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) < 1 ? 2 : decimals;
+  const size = Math.abs(value);
+  const digits = size >= 100 ? 0 : size >= 1 ? decimals : size >= 0.1 || size === 0 ? 2 : 3;
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -118,10 +118,10 @@ describe("every job of every backend", () => {
 describe("peers", () => {
   it.each([
     ["memory", "append-turn", ["open 1 with 40", "append user 120,assistant 600", "close"]],
-    ["memory", "load-last-20", ["open 1 with 40", "load 20"]],
-    ["memory", "load-last-20-of-100000", ["open 1 with 90", "load 20"]],
+    ["memory", "load-last-20", ["open 1 with 40", "load 20", "close"]],
+    ["memory", "load-last-20-of-100000", ["open 1 with 90", "load 20", "close"]],
     ["memory", "concurrent-64", ["open 3 with 0", "append user 120,assistant 600", "close"]],
-    ["file", "load-last-20", ["open 1 with 40", "load 20"]],
+    ["file", "load-last-20", ["open 1 with 40", "load 20", "close"]],
     ["file-no-fsync", "append-turn", ["open 1 with 40", "append user 120,assistant 600", "close"]],
     ["file-no-fsync", "concurrent-64", ["open 3 with 0", "append user 120,assistant 600", "close"]],
   ] as const)("take part in %s/%s, doing the same work", async (backendName, job, expected) => {
