@@ -21,15 +21,18 @@ test("every oddity loads equal in a new process", { timeout: 120_000 }, async ()
   const total = Object.keys(all).length;
   expect(output).toContain(`Conversations  ${total}, of which ${total} load equal in a new process`);
   expect(output).toContain("Differences    0 in 0 conversations, 0 failed");
+  // A model is given what was recorded, but for what the framework repairs and for the one without messages.
+  const [, forModel] = /Compared {7}(\d+) as stored and as a model/.exec(output) ?? [];
+  expect(Number(forModel)).toBeGreaterThanOrEqual(Object.keys(regular).length - 1);
   expect(code).toBe(0);
 });
 
-test("so it does when the session's JSON carries the conversation", { timeout: 120_000 }, async () => {
-  const { code, output } = await replay(linesOf(regular), "--backend", "memory");
+test("so it does when the session's JSON carries the conversation", async () => {
+  const names = ["several calls at once", "begins with an answer", "no messages"];
+  const some = Object.fromEntries(names.map((name) => [name, regular[name] ?? []]));
+  const { code, output } = await replay(linesOf(some), "--backend", "memory");
   // The one without messages gives a model nothing.
-  expect(output).toContain(
-    `Compared       ${Object.keys(regular).length - 1} as stored and as a model is given them, 1`,
-  );
+  expect(output).toContain("Compared       2 as stored and as a model is given them, 1 as stored only");
   expect(code).toBe(0);
 });
 
@@ -139,7 +142,6 @@ test("what was changed in the store is found by other processes, what was not is
   await writeFile(file, changes.map(([id]) => JSON.stringify({ id, messages: planted })).join("\n"));
   const args = ["--transcripts", file, "--data", data, "--replay", "r"];
   expect(await runApp(args)).toMatchObject({ code: 0 });
-  expect(await runApp([...args, "--check"])).toMatchObject({ code: 0 });
   const store = new FileHistoryStore({ directory: join(data, "history") });
   for (const [index, [, change]] of changes.entries()) {
     const sessionId = `transcript-r-${index + 1}`;
