@@ -34,7 +34,16 @@ function isRole(value: unknown): value is Role {
  * @throws `configuration` naming the path of what JSON cannot hold.
  */
 export function messageToJson(message: Message, path = "message"): Json {
-  return toJson({ ...message, contents: message.contents.map(contentToStored), attribution: undefined }, path);
+  return toJson(withContents(message, message.contents.map(contentToStored)), path);
+}
+
+/** A shallow copy with other contents and without attribution, which is rarely there and would be dear to add as a member. */
+function withContents(message: object, contents: unknown): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...message, contents };
+  if (copy["attribution"] !== undefined) {
+    copy["attribution"] = undefined;
+  }
+  return copy;
 }
 
 /**
@@ -121,7 +130,7 @@ function messageFromInput(value: unknown, makeId: (index: number) => string, ind
     throw configurationError(`${path}.contents`, "must be a string or an array of contents");
   }
   const parts: readonly unknown[] = typeof contents === "string" ? [contents] : contents;
-  const others = toJson({ ...value, contents: undefined, attribution: undefined }, path);
+  const others = toJson(withContents(value, undefined), path);
   assertMembers(others, path);
   return {
     role,
