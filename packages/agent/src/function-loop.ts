@@ -1,4 +1,4 @@
-import { callSlots, configurationError, functionResults, type Message } from "@agentfw/core";
+import { callSlots, configurationError, functionResults, groupMessages, type Message, openCalls } from "@agentfw/core";
 import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
 import { type EarlierAttempt, earlierAttempt, nextOutputNumber } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
@@ -80,14 +80,20 @@ class FunctionLoop {
   /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
   async resume(): Promise<void> {
     const { batches, waiting } = findApprovals(this.#scope);
-    for (const { calls, leavesOpen } of batches) {
+    for (const { calls, left } of batches) {
       await this.#scope.persist();
       const outcome = await this.#runBatch(calls);
-      this.done ||= outcome.terminated || leavesOpen;
+      this.done ||= outcome.terminated || left !== undefined;
+      if (left !== undefined) {
+        await this.#emit(new AgentUpdate(left));
+      }
     }
-    if (batches.length > 0 || !isAnswersOnly(this.#scope.run.input)) {
-      return;
+    if (batches.length === 0 && isAnswersOnly(this.#scope.run.options.input) && !this.#isHalfDone()) {
+      await this.#endWaiting(waiting);
     }
+  }
+
+  async #endWaiting(waiting: readonly Message[]): Promise<void> {
     if (this.#scope.run.options.ephemeral) {
       throw configurationError("input", "an approval can only be answered in the session in which it was asked for");
     }
@@ -95,6 +101,13 @@ class FunctionLoop {
       await this.#emit(new AgentUpdate(message));
     }
     this.done = true;
+  }
+
+  /** True when an earlier run stored what came of the answers, and failed before the model was told. */
+  #isHalfDone(): boolean {
+    const history = this.#scope.run.contributions.filter(({ isHistory }) => isHistory);
+    const group = groupMessages(history.flatMap(({ messages }) => messages)).groups.at(-1);
+    return group !== undefined && openCalls(group).length === 0 && group.items.some(({ slots }) => slots.length > 0);
   }
 
   /** One model call; gives the messages that it came to. */

@@ -142,7 +142,7 @@ function cleanInput(settings: AgentSettings, request: RunRequest, input: Message
   empty.forEach(notice("empty_message_dropped", "a message in the input holds nothing and is left out"));
   return withoutRequests(
     messages,
-    notice("approval_ignored", "an approval request in the input was not made by this agent and is left out"),
+    notice("approval_ignored", "an approval request in the input is left out; only a stored one can be answered"),
   );
 }
 

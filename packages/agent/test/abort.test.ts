@@ -109,21 +109,23 @@ describe("An abort", () => {
     expect(isAbortError(error)).toBe(true);
   });
 
-  it("tells the model's client to finish", async () => {
-    const finished = gate();
-    const closing: Answer = async function* () {
-      try {
-        yield { contents: [{ type: "text", text: "Hel" }] };
-        yield { contents: [{ type: "text", text: "lo" }] };
-      } finally {
-        finished.open();
-      }
-    };
+  it("tells the model's client to finish, and so does a reader who leaves", async () => {
+    const finished: string[] = [];
+    const closing = (name: string): Answer =>
+      async function* () {
+        try {
+          yield { contents: [{ type: "text", text: "Hel" }] };
+          yield { contents: [{ type: "text", text: "lo" }] };
+        } finally {
+          finished.push(name);
+        }
+      };
     const controller = new AbortController();
-    const { agent } = open([closing, closing]);
+    const { agent } = open([closing("aborted"), closing("left")]);
     await failureOf(read(agent.runStream("x", { signal: controller.signal }), () => controller.abort()));
-    await finished.passed;
+    await settled();
     await read(agent.runStream("x"), () => "stop");
+    expect(finished).toEqual(["aborted", "left"]);
   });
 
   it("ends a stream whose reader never comes back, lets the next run in, and is heard by a reader who does", async () => {

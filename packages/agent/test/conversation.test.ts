@@ -102,6 +102,25 @@ describe("A conversation over several turns", () => {
     ]);
   });
 
+  it("keeps the results of calls in a transcript of the caller's, also when a call in the history had the same id", async () => {
+    const lookUp = { name: "look_up", parameters: { type: "object" }, execute: () => "ours" };
+    const { agent, client, session } = open([[call("c", "look_up")], "here", "again"], { tools: [lookUp] });
+    await agent.run("find", { session: session() });
+    await agent.run(
+      [
+        { role: "assistant", contents: [call("c", "look_up")] },
+        { role: "tool", contents: [{ type: "function_result", callId: "c", result: "theirs" }] },
+        "more",
+      ],
+      { session: session() },
+    );
+    expect(shape(client.calls[2]?.messages ?? []).slice(4)).toEqual([
+      "assistant: call c look_up {}",
+      'tool: result c "theirs"',
+      "user: more",
+    ]);
+  });
+
   it("stores nothing twice when the same message is sent in two turns under one id", async () => {
     const { agent, session, stored } = open(["one", "two"]);
     await agent.run(text("user", "hello", "m"), { session: session() });
