@@ -5,8 +5,10 @@ export interface EarlierAttempt {
   readonly messages: readonly Message[];
   /** Calls that have no result and wait for nobody's approval, by the message that they are in. */
   readonly open: readonly { readonly message: Message; readonly slots: readonly CallSlot[] }[];
-  /** True when it ends with the model's own words or with a question to the user. */
+  /** True when it ends with the model's own words, all of them, or with a question to the user. */
   readonly isAtEnd: boolean;
+  /** True when it was given up and kept as far as it had come. */
+  readonly isBrokenOff: boolean;
 }
 
 /** Finds in the loaded history what an earlier attempt at the same run stored; `undefined` when there is nothing. */
@@ -22,8 +24,24 @@ export function earlierAttempt(run: Run): EarlierAttempt | undefined {
       message,
       slots: slots.filter(({ result }) => result === undefined),
     }));
-  const isAtEnd = messages.at(-1)?.role === "assistant" && groups.every((group) => openCalls(group).length === 0);
-  return messages.length === 0 ? undefined : { messages, open: open.filter(({ slots }) => slots.length > 0), isAtEnd };
+  const last = messages.at(-1);
+  if (last === undefined) {
+    return undefined;
+  }
+  const isAnswered = groups.every((group) => openCalls(group).length === 0);
+  return {
+    messages,
+    open: open.filter(({ slots }) => slots.length > 0),
+    isAtEnd: last.role === "assistant" && isAnswered && !isIncomplete(last),
+    isBrokenOff: messages.some(isIncomplete),
+  };
+}
+
+function isIncomplete({ contents, additionalProperties }: Message): boolean {
+  const isInterrupted = contents.some(
+    (content) => content.type === "function_result" && content.exception === "interrupted",
+  );
+  return isInterrupted || additionalProperties?.["incomplete"] === true;
 }
 
 /** The number of the next message that the model makes: above all that are known, the caller's among them. */

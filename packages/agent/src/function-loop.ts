@@ -74,7 +74,8 @@ class FunctionLoop {
       waitsForCaller ||= begun.length < calls.length;
       await this.#runBatch(begun.map((call) => ({ ...call, settled: interruptionOf(call) })));
     }
-    this.done = earlier.isAtEnd || waitsForCaller || this.#scope.persistence === "per-run";
+    const isStoredWhole = this.#scope.persistence === "per-run" && !earlier.isBrokenOff;
+    this.done = earlier.isAtEnd || waitsForCaller || isStoredWhole;
   }
 
   /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
