@@ -110,10 +110,10 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     const isOwn = ownMessages(context);
     const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, isOwn, signal: context.signal });
     notes.version = window.version;
-    const ids = resultIds(window.groups);
+    const ids = resultIds(window.groups, answered);
     const staysOpen = ({ call, resultId }: CallSlot): boolean =>
       // Of calls that an earlier attempt at this very run left, only the runtime knows whether they wait for the caller.
-      resultId.startsWith(`${context.runId}:o`) || (answered.has(call.callId) && ids.get(call.callId) === resultId);
+      resultId.startsWith(`${context.runId}:o`) || ids.get(call.callId)?.includes(resultId) === true;
     const messages = repair(window, staysOpen, notes.repairs, context);
     context.addHistory(await this.#reduce(messages, staysOpen, context), ids);
   }
@@ -202,13 +202,13 @@ function ownMessages({ runId, input }: RunContext): (message: Message) => boolea
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */
-function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Set<string> } {
+function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Map<string, number> } {
   const { groups, orphans } = groupMessages(input);
-  const answered = new Set<string>();
+  const answered = new Map<string, number>();
   const needed = new Set(orphans.map(({ callId }) => callId));
   for (const content of input.flatMap((message) => message.contents)) {
     if (content.type === "function_result") {
-      answered.add(content.callId);
+      answered.set(content.callId, (answered.get(content.callId) ?? 0) + 1);
     } else if (content.type === "function_approval_response") {
       needed.add(content.id);
     }
@@ -226,13 +226,19 @@ function slotsOf(group: MessageGroup): CallSlot[] {
   return group.items.flatMap(({ slots }) => slots);
 }
 
-/** The ids under which the results of calls are stored or are to be, by call id; where it repeats, that of an open call. */
-function resultIds(groups: readonly MessageGroup[]): Map<string, string> {
+/**
+ * The ids under which the results that the input holds are stored or are to be, by call id: those of the newest open
+ * calls with that id, in order; where fewer are open, those of the newest calls.
+ */
+function resultIds(groups: readonly MessageGroup[], answered: ReadonlyMap<string, number>): Map<string, string[]> {
+  const slots = groups.flatMap(slotsOf);
   return new Map(
-    [...groups.flatMap(slotsOf), ...groups.flatMap(openCalls)].map(({ call, result, resultId }) => [
-      call.callId,
-      result?.messageId ?? resultId,
-    ]),
+    [...answered].map(([callId, count]) => {
+      const called = slots.filter(({ call }) => call.callId === callId);
+      const open = called.filter(({ result }) => result === undefined);
+      const chosen = open.length < count ? called : open;
+      return [callId, chosen.slice(-count).map(({ result, resultId }) => result?.messageId ?? resultId)];
+    }),
   );
 }
 

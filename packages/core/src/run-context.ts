@@ -68,9 +68,9 @@ export class Run {
 
   /**
    * Adds loaded history: its messages are never stored again, and input with the same ids is dropped. So are results for
-   * calls that it knows the result of; `resultIds` gives the id of a call's result, by call id.
+   * calls that it knows the result of; `resultIds` gives, by call id, the ids of the results that the input holds, in order.
    */
-  addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, string>): void {
+  addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, readonly string[]>): void {
     const attribution = { sourceId, sourceType: "history" } as const;
     this.contributions.push({
       sourceId,
@@ -81,7 +81,7 @@ export class Run {
     const fresh = without(this.#input, messages, given);
     // A transcript that is sent again may hold results under the caller's own ids.
     const input = withResultIds(fresh, resultIds);
-    this.#input = input === fresh ? fresh : without(input, messages, new Set(resultIds.values()));
+    this.#input = input === fresh ? fresh : without(input, messages, new Set([...resultIds.values()].flat()));
   }
 
   addContext(sourceId: string, messages: readonly Message[]): void {
@@ -109,19 +109,20 @@ function without(
   return known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
 }
 
-/** A caller's answer to a call in the history gets the id that every other writer of that result would use. */
-function withResultIds(input: readonly Message[], ids: ReadonlyMap<string, string>): readonly Message[] {
+/** A caller's answers to calls in the history get the ids that every other writer of those results would use. */
+function withResultIds(input: readonly Message[], ids: ReadonlyMap<string, readonly string[]>): readonly Message[] {
   if (ids.size === 0 || !input.some((message) => functionResults(message).length > 0)) {
     return input;
   }
   const ownCalls = new Set<string>();
+  const left = new Map([...ids].map(([callId, resultIds]) => [callId, [...resultIds]]));
   return input.map((message) => {
     for (const { callId } of functionCalls(message)) {
       ownCalls.add(callId);
     }
     const [result, ...others] = functionResults(message);
     const isOwn = result === undefined || others.length > 0 || ownCalls.has(result.callId);
-    const id = isOwn ? undefined : ids.get(result.callId);
+    const id = isOwn ? undefined : left.get(result.callId)?.shift();
     return id === undefined ? message : { ...message, messageId: id };
   });
 }
@@ -213,7 +214,7 @@ export class RunContext {
   }
 
   /** Adds loaded history. Only for a provider that loads it; see {@link Run.addHistory}. */
-  addHistory(messages: readonly Message[], resultIds: ReadonlyMap<string, string> = new Map()): void {
+  addHistory(messages: readonly Message[], resultIds: ReadonlyMap<string, readonly string[]> = new Map()): void {
     this.#run.addHistory(this.#sourceId, messages, resultIds);
   }
 

@@ -301,7 +301,7 @@ describe("a call that a crash left open", () => {
       resultOf("a2", "call_0"),
     ];
     const { messages, repairs } = await loaded(stored);
-    expect(ids(messages)).toEqual([...ids(stored), "a2/call_0#1"]);
+    expect(ids(messages)).toEqual([...ids(stored), "a2/#1/call_0"]);
     expect(violations(messages)).toEqual([]);
     expect(repairs).toHaveLength(1);
   });

@@ -132,11 +132,11 @@ describe("a result", () => {
 
   test("of a call id that repeats within one message goes to the call at its place", () => {
     const calls = assistant("a1", call("c", "one"), call("c", "two"), call("c", "three"));
-    const second: Message = { role: "tool", messageId: "a1/c#1", contents: [result("c", "second")] };
+    const second: Message = { role: "tool", messageId: "a1/#1/c", contents: [result("c", "second")] };
     const [group] = groupMessages([calls, second, resultOf("a1", "c", "first")]).groups;
-    expect(ids(groupToMessages(group!))).toEqual(["a1", "a1/c", "a1/c#1"]);
-    expect(openCalls(group!).map(({ resultId }) => resultId)).toEqual(["a1/c#2"]);
-    expect(callSlots(calls).map(({ resultId }) => resultId)).toEqual(["a1/c", "a1/c#1", "a1/c#2"]);
+    expect(ids(groupToMessages(group!))).toEqual(["a1", "a1/c", "a1/#1/c"]);
+    expect(openCalls(group!).map(({ resultId }) => resultId)).toEqual(["a1/#2/c"]);
+    expect(callSlots(calls).map(({ resultId }) => resultId)).toEqual(["a1/c", "a1/#1/c", "a1/#2/c"]);
   });
 
   test("beside text is taken out of the message, and the text stays", () => {

@@ -1,4 +1,4 @@
-import type { Content, Message } from "../../src/index.ts";
+import { type Content, type Message, resultMessageId } from "../../src/index.ts";
 import {
   approvalRequest,
   approvalResponse,
@@ -50,7 +50,7 @@ export class RandomHistory {
     const results = calls.map((content, index) => {
       const occurrence = calls.slice(0, index).filter(({ callId }) => callId === content.callId).length;
       const own = resultOf(this.#callMessageId, content.callId);
-      return occurrence === 0 ? own : { ...own, messageId: `${own.messageId}#${occurrence}` };
+      return { ...own, messageId: resultMessageId(this.#callMessageId, content.callId, occurrence) };
     });
     const text: Content[] = this.#random.onceIn(4) ? [{ type: "text", text: "let me see" }] : [];
     const shuffled = this.#random.onceIn(3) ? results.toReversed() : results;
