@@ -1,4 +1,4 @@
-import { AgentSession, HistoryProvider, InMemoryHistoryStore } from "@agentfw/core";
+import { AgentSession, type ContextProvider, HistoryProvider, InMemoryHistoryStore, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { Agent, type AgentOptions, type agentMiddleware } from "../src/index.ts";
 import { failureOf, open } from "./fixture.ts";
@@ -149,11 +149,19 @@ describe("An agent", () => {
   });
 
   it("keeps its own lists: what the caller does with his later changes nothing", async () => {
-    const contextProviders = [history("h")];
-    const options: AgentOptions = { client: new ScriptedClient(["hi"]), contextProviders, tools: [], middleware: [] };
-    const agent = new Agent(options);
-    contextProviders.push(history("h"));
-    expect((await agent.run("x", { session: agent.createSession() })).text).toBe("hi");
+    const contextProviders: ContextProvider[] = [];
+    const tools: Tool[] = [];
+    const middleware: Middleware[] = [];
+    const model = new ScriptedClient(["hi"]);
+    const agent = new Agent({ client: model, contextProviders, tools, middleware });
+    const failing = async () => {
+      throw new Error("came later");
+    };
+    contextProviders.push({ sourceId: "late", beforeRun: failing });
+    tools.push({ name: "late", parameters: {} });
+    middleware.push({ kind: "chat", handle: loosely(failing) });
+    expect((await agent.run("x")).text).toBe("hi");
+    expect(model.calls[0]?.options.tools).toBeUndefined();
   });
 
   it("takes options whose optional members are undefined", async () => {
