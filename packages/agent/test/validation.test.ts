@@ -1,6 +1,6 @@
 import { AgentSession, type ContextProvider, HistoryProvider, InMemoryHistoryStore, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { Agent, type AgentOptions, type agentMiddleware } from "../src/index.ts";
+import { Agent, type agentMiddleware, type Middleware } from "../src/index.ts";
 import { failureOf, open } from "./fixture.ts";
 import { call, ScriptedClient } from "./scripted-client.ts";
 
