@@ -29,7 +29,7 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
     await loop.resume();
   }
   for (let calls = 1; !loop.done; calls += 1) {
-    scope.interruption.signal.throwIfAborted();
+    scope.interruption.throwIfAborted();
     if (calls > 1) {
       scope.refreshTools();
     }

@@ -12,7 +12,7 @@ import {
   Run,
   report,
 } from "@agentfw/core";
-import { Interruption, NEVER } from "./abortable.ts";
+import { Interruption } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
@@ -65,7 +65,7 @@ async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<
   const { signal } = options;
   const { runId, session, ephemeral, serviceManaged } = request;
   const { onDiagnostic } = settings;
-  const run = new Run({ runId, session, ephemeral, serviceManaged, signal: signal ?? NEVER, input, onDiagnostic });
+  const run = new Run({ runId, session, ephemeral, serviceManaged, signal, input, onDiagnostic });
   const providers = providersOf(settings, request);
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
@@ -114,7 +114,7 @@ async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUp
   } catch (error) {
     // Sloppy code rejects with nothing; providers must not take that for success.
     run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
-    if (interruption.signal.aborted || isAbandoned(error)) {
+    if (interruption.isAborted || isAbandoned(error)) {
       run.partial = partialOf([...run.produced, ...scope.draft().flatMap(unfinished)]);
     }
     await hooks.after();

@@ -19,7 +19,8 @@ export interface RunOptions {
   readonly ephemeral: boolean;
   /** True when the model service keeps the conversation: history is not loaded, but may be stored for audit. */
   readonly serviceManaged: boolean;
-  readonly signal: AbortSignal;
+  /** The caller's; `undefined` when nobody can give the run up. */
+  readonly signal?: AbortSignal | undefined;
   readonly input: readonly Message[];
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
@@ -48,10 +49,17 @@ export class Run {
   response: unknown;
   error: unknown;
   #input: readonly Message[];
+  #ownSignal: AbortSignal | undefined;
 
   constructor(options: RunOptions) {
     this.options = options;
     this.#input = options.input;
+  }
+
+  /** The caller's signal, or one of this run's own that never fires: what is shared gathers the listeners of all runs. */
+  get signal(): AbortSignal {
+    this.#ownSignal ??= this.options.signal ?? new AbortController().signal;
+    return this.#ownSignal;
   }
 
   /** The input without messages that turned out to be history. */
@@ -174,7 +182,7 @@ export class RunContext {
 
   /** Fires when the caller gives the run up. Not meant for stores: what is to be stored is stored all the same. */
   get signal(): AbortSignal {
-    return this.#run.options.signal;
+    return this.#run.signal;
   }
 
   /** What the caller passed, without messages that are in the loaded history already. */
