@@ -108,7 +108,13 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     const { maxMessages, keepFirst } = this.#policy;
     const { needed, answered } = openEndsOf(context.input);
     const isOwn = ownMessages(context);
-    const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, isOwn, signal: context.run.options.signal });
+    const window = await loadWindow(notes.log, {
+      maxMessages,
+      keepFirst,
+      needed,
+      isOwn,
+      signal: context.run.options.signal,
+    });
     notes.version = window.version;
     const ids = resultIds(window.groups, answered);
     const staysOpen = ({ call, resultId }: CallSlot): boolean =>
