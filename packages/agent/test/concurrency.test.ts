@@ -219,12 +219,12 @@ describe("A run that has to wait", () => {
   it("gets that place also where runs are refused rather than queued", async () => {
     const { agent, session } = open([{ pieces: ["a", "b", "c"] }, "second"], {
       concurrency: "reject",
-      queueTimeoutMs: 90,
+      queueTimeoutMs: 900,
     });
     const iterator = agent.runStream("1", { session: session() })[Symbol.asyncIterator]();
     await iterator.next();
     expect(await failureOf(agent.run("2", { session: session() }))).toMatchObject({ code: "conflict" });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve) => setTimeout(resolve, 350));
     expect((await agent.run("2", { session: session() })).text).toBe("second");
     expect(await failureOf(iterator.next())).toMatchObject({ code: "conflict" });
   });
