@@ -119,7 +119,7 @@ describe("a result", () => {
     ]);
   });
 
-  test("of a repeated call id under an id of its own goes to the oldest call that is open", () => {
+  test("of a repeated call id under an id of its own goes to the newest call that is open", () => {
     const messages = [
       assistant("a1", call("call_0")),
       toolMessage("t1", "call_0"),
@@ -127,7 +127,7 @@ describe("a result", () => {
       assistant("a3", call("call_0")),
       toolMessage("t2", "call_0"),
     ];
-    expect(groupIds(messages)).toEqual([["a1", "t1"], ["a2", "t2"], ["a3"]]);
+    expect(groupIds(messages)).toEqual([["a1", "t1"], ["a2"], ["a3", "t2"]]);
   });
 
   test("of a call id that repeats within one message goes to the call at its place", () => {
