@@ -1,3 +1,4 @@
+import { mergeConfig } from "vitest/config";
 import { testConfig } from "../../vitest.base.ts";
 
-export default testConfig();
+export default mergeConfig(testConfig(), { test: { globalSetup: ["test/support/build.ts"] } });

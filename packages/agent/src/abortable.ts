@@ -1,14 +1,12 @@
-/** A signal that never fires, for runs that nobody can abort: making one for each would be dear. */
-export const NEVER: AbortSignal = new AbortController().signal;
-
 /** Rejects when a signal fires; made once for a run, because a listener for each step would be dear. */
 export class Interruption {
-  readonly signal: AbortSignal;
+  /** The caller's signal; `undefined` when nobody can give the run up. */
+  readonly signal: AbortSignal | undefined;
   readonly #fired: Promise<never> | undefined;
   #stop: (() => void) | undefined;
 
   constructor(signal: AbortSignal | undefined) {
-    this.signal = signal ?? NEVER;
+    this.signal = signal;
     if (signal !== undefined) {
       this.#fired = new Promise((_, reject) => {
         const abort = () => reject(signal.reason);
@@ -19,6 +17,15 @@ export class Interruption {
     }
   }
 
+  get isAborted(): boolean {
+    return this.signal?.aborted === true;
+  }
+
+  /** @throws the abort reason, after an abort. */
+  throwIfAborted(): void {
+    this.signal?.throwIfAborted();
+  }
+
   /**
    * Starts something and settles with it, or with the abort reason if that comes first; after an abort it is not started
    * at all. What was started and left behind may reject without anybody hearing of it.
@@ -27,7 +34,7 @@ export class Interruption {
     if (this.#fired === undefined) {
       return start();
     }
-    this.signal.throwIfAborted();
+    this.throwIfAborted();
     return Promise.race([start(), this.#fired]);
   }
 
@@ -60,7 +67,7 @@ export async function readAborting<T>(
     }
   } finally {
     // The run ends with what ended the reading, not with what goes wrong in clearing up behind it.
-    const isAborted = interruption.signal.aborted;
+    const { isAborted } = interruption;
     const cleared = isAborted || !isFinished ? finish(iterator).catch(() => undefined) : undefined;
     if (!isAborted) {
       await cleared;

@@ -23,6 +23,8 @@ export interface AgentSettings {
   readonly providers: readonly ContextProvider[];
   /** Keeps history in the session, for agents without a provider that loads it. */
   readonly defaultHistory: InMemoryHistoryProvider;
+  /** The slices of `session.state` in which providers keep history. */
+  readonly sessionHistories: ReadonlySet<string>;
   readonly instructions: string | undefined;
   readonly tools: readonly Tool[];
   readonly middleware: readonly Middleware[];
@@ -48,11 +50,14 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   assertTimeout(queueTimeoutMs, "queueTimeoutMs");
   assertCount(maxModelCalls, "maxModelCalls", 1);
   assertCount(maxConsecutiveErrors, "maxConsecutiveErrors", 1);
+  const defaultHistory = new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) });
+  const histories = [...contextProviders.filter((entry) => entry instanceof InMemoryHistoryProvider), defaultHistory];
   return {
     client: options.client,
     name: options.name,
     providers: [...contextProviders],
-    defaultHistory: new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) }),
+    defaultHistory,
+    sessionHistories: new Set(histories.map(({ sourceId }) => sourceId)),
     instructions: options.instructions,
     tools: [...tools],
     middleware: [...middleware],

@@ -1,5 +1,4 @@
 import { AgentSession, type ContextProvider, configurationError, type MessagesInput, type Tool } from "@agentfw/core";
-import { NEVER } from "./abortable.ts";
 import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
 import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
 import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
@@ -101,7 +100,12 @@ export class Agent {
     if (middleware.length === 0) {
       return pipeline(this.#settings, request, options, input, emit);
     }
-    const invocation: AgentInvocation = { runId, session: options.session, signal: options.signal ?? NEVER, input };
+    const invocation: AgentInvocation = {
+      runId,
+      session: options.session,
+      signal: options.signal ?? new AbortController().signal,
+      input,
+    };
     const updates = composeStreams<AgentInvocation, AgentUpdate>(
       middleware,
       invocation,

@@ -64,8 +64,8 @@ async function needsApproval({ tool, slot, context }: PlannedCall): Promise<bool
 /** The calls of one message that were held back until a person had answered. */
 export interface ReleasedBatch {
   readonly calls: readonly PlannedCall[];
-  /** True when the caller has calls of its own in it, which it has yet to answer. */
-  readonly leavesOpen: boolean;
+  /** The message reduced to the calls in it that the caller has yet to answer, if there are any. */
+  readonly left: Message | undefined;
 }
 
 /** What the answers that there are by now come to. */
@@ -121,7 +121,8 @@ function released(group: MessageGroup, scope: RunScope): ReleasedBatch[] {
     const calls = planned
       .filter((call) => !isDeclaration(call))
       .map((call) => ({ ...call, settled: isFresh ? refusalOf(group, call.slot.resultId) : interruptionOf(call) }));
-    return open.length === 0 ? [] : [{ calls, leavesOpen: calls.length < planned.length }];
+    const contents = planned.filter(isDeclaration).map(({ slot }) => slot.call);
+    return open.length === 0 ? [] : [{ calls, left: contents.length === 0 ? undefined : { ...message, contents } }];
   });
 }
 

@@ -3,26 +3,20 @@ import { type CallSlot, groupMessages, isPendingApproval, type Message, openCall
 /** What an earlier attempt at a run stored. */
 export interface EarlierAttempt {
   readonly messages: readonly Message[];
-  /** The number of the next message that the model makes. */
-  readonly next: number;
   /** Calls that have no result and wait for nobody's approval, by the message that they are in. */
   readonly open: readonly { readonly message: Message; readonly slots: readonly CallSlot[] }[];
-  /** True when it ends with the model's own words or with a question to the user. */
+  /** True when it ends with the model's own words, all of them, or with a question to the user. */
   readonly isAtEnd: boolean;
+  /** True when it was given up and kept as far as it had come. */
+  readonly isBrokenOff: boolean;
 }
 
 /** Finds in the loaded history what an earlier attempt at the same run stored; `undefined` when there is nothing. */
 export function earlierAttempt(run: Run): EarlierAttempt | undefined {
-  const prefix = `${run.options.runId}:o`;
-  const messages: Message[] = [];
-  let next = 0;
-  for (const message of run.modelInput()) {
-    const number = message.messageId.startsWith(prefix) ? numberOf(message.messageId.slice(prefix.length)) : undefined;
-    if (number !== undefined) {
-      messages.push(message);
-      next = Math.max(next, number + 1);
-    }
-  }
+  const history = run.contributions.filter(({ isHistory }) => isHistory);
+  const messages = history
+    .flatMap((contribution) => contribution.messages)
+    .filter(({ messageId }) => outputNumber(run, messageId) !== undefined);
   const groups = groupMessages(messages).groups.filter((group) => !isPendingApproval(group));
   const open = groups
     .flatMap(({ items }) => items)
@@ -30,14 +24,34 @@ export function earlierAttempt(run: Run): EarlierAttempt | undefined {
       message,
       slots: slots.filter(({ result }) => result === undefined),
     }));
-  const isAtEnd = messages.at(-1)?.role === "assistant" && groups.every((group) => openCalls(group).length === 0);
-  return messages.length === 0
-    ? undefined
-    : { messages, next, open: open.filter(({ slots }) => slots.length > 0), isAtEnd };
+  const last = messages.at(-1);
+  if (last === undefined) {
+    return undefined;
+  }
+  const isAnswered = groups.every((group) => openCalls(group).length === 0);
+  return {
+    messages,
+    open: open.filter(({ slots }) => slots.length > 0),
+    isAtEnd: last.role === "assistant" && isAnswered && !isIncomplete(last),
+    isBrokenOff: messages.some(isIncomplete),
+  };
 }
 
-/** The number in what follows the run's name in a message id: `3`, or `3/` and a call id in that of a result. */
-function numberOf(rest: string): number | undefined {
-  const digits = /^\d+(?=\/|$)/.exec(rest)?.[0];
+function isIncomplete({ contents, additionalProperties }: Message): boolean {
+  const isInterrupted = contents.some(
+    (content) => content.type === "function_result" && content.exception === "interrupted",
+  );
+  return isInterrupted || additionalProperties?.["incomplete"] === true;
+}
+
+/** The number of the next message that the model makes: above all that are known, the caller's among them. */
+export function nextOutputNumber(run: Run): number {
+  return run.modelInput().reduce((next, { messageId }) => Math.max(next, 1 + (outputNumber(run, messageId) ?? -1)), 0);
+}
+
+/** The number of a message that a run of this name made; a result counts as the message with its call. */
+function outputNumber({ options }: Run, messageId: string): number | undefined {
+  const prefix = `${options.runId}:o`;
+  const digits = messageId.startsWith(prefix) ? /^\d+(?=\/|$)/.exec(messageId.slice(prefix.length))?.[0] : undefined;
   return digits === undefined ? undefined : Number(digits);
 }

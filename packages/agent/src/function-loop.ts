@@ -1,6 +1,6 @@
-import { callSlots, configurationError, functionResults, type Message } from "@agentfw/core";
+import { callSlots, configurationError, functionResults, groupMessages, type Message, openCalls } from "@agentfw/core";
 import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
-import { type EarlierAttempt, earlierAttempt } from "./earlier-attempt.ts";
+import { type EarlierAttempt, earlierAttempt, nextOutputNumber } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
 import type { MessageCounter } from "./message-namer.ts";
 import { callModel, requestOptions } from "./model-call.ts";
@@ -22,15 +22,14 @@ type EmitUpdate = Emit<AgentUpdate>;
 export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<void> {
   const loop = new FunctionLoop(scope, emit);
   scope.refreshTools();
-  const earlier = scope.isNamed ? earlierAttempt(scope.run) : undefined;
-  if (earlier !== undefined) {
-    await loop.takeUp(earlier);
+  if (scope.isNamed) {
+    await loop.takeUp(earlierAttempt(scope.run));
   }
   if (!loop.done) {
     await loop.resume();
   }
   for (let calls = 1; !loop.done; calls += 1) {
-    scope.interruption.signal.throwIfAborted();
+    scope.interruption.throwIfAborted();
     if (calls > 1) {
       scope.refreshTools();
     }
@@ -60,8 +59,11 @@ class FunctionLoop {
   }
 
   /** Goes on where an earlier attempt at the run ended. Its calls are not run again. */
-  async takeUp(earlier: EarlierAttempt): Promise<void> {
-    this.#counter.next = earlier.next;
+  async takeUp(earlier: EarlierAttempt | undefined): Promise<void> {
+    this.#counter.next = nextOutputNumber(this.#scope.run);
+    if (earlier === undefined) {
+      return;
+    }
     for (const message of earlier.messages) {
       await this.#emit(new AgentUpdate(message));
     }
@@ -72,20 +74,27 @@ class FunctionLoop {
       waitsForCaller ||= begun.length < calls.length;
       await this.#runBatch(begun.map((call) => ({ ...call, settled: interruptionOf(call) })));
     }
-    this.done = earlier.isAtEnd || waitsForCaller || this.#scope.persistence === "per-run";
+    const isStoredWhole = this.#scope.persistence === "per-run" && !earlier.isBrokenOff;
+    this.done = earlier.isAtEnd || waitsForCaller || isStoredWhole;
   }
 
   /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
   async resume(): Promise<void> {
     const { batches, waiting } = findApprovals(this.#scope);
-    for (const { calls, leavesOpen } of batches) {
+    for (const { calls, left } of batches) {
       await this.#scope.persist();
       const outcome = await this.#runBatch(calls);
-      this.done ||= outcome.terminated || leavesOpen;
+      this.done ||= outcome.terminated || left !== undefined;
+      if (left !== undefined) {
+        await this.#emit(new AgentUpdate(left));
+      }
     }
-    if (batches.length > 0 || !isAnswersOnly(this.#scope.run.input)) {
-      return;
+    if (batches.length === 0 && isAnswersOnly(this.#scope.run.options.input) && !this.#isHalfDone()) {
+      await this.#endWaiting(waiting);
     }
+  }
+
+  async #endWaiting(waiting: readonly Message[]): Promise<void> {
     if (this.#scope.run.options.ephemeral) {
       throw configurationError("input", "an approval can only be answered in the session in which it was asked for");
     }
@@ -93,6 +102,13 @@ class FunctionLoop {
       await this.#emit(new AgentUpdate(message));
     }
     this.done = true;
+  }
+
+  /** True when an earlier run stored what came of the answers, and failed before the model was told. */
+  #isHalfDone(): boolean {
+    const history = this.#scope.run.contributions.filter(({ isHistory }) => isHistory);
+    const group = groupMessages(history.flatMap(({ messages }) => messages)).groups.at(-1);
+    return group !== undefined && openCalls(group).length === 0 && group.items.some(({ slots }) => slots.length > 0);
   }
 
   /** One model call; gives the messages that it came to. */

@@ -81,7 +81,7 @@ export function requestOptions(scope: RunScope, toolsOff: boolean): ChatRequestO
   const tools = [...scope.tools.values()].map(definition);
   return {
     ...options,
-    signal: scope.interruption.signal,
+    ...(scope.interruption.signal === undefined ? {} : { signal: scope.interruption.signal }),
     ...(conversationId === undefined ? {} : { conversationId }),
     ...(instructions === "" ? {} : { instructions }),
     ...(tools.length === 0 ? {} : { tools }),

@@ -12,7 +12,7 @@ import {
   Run,
   report,
 } from "@agentfw/core";
-import { Interruption, NEVER } from "./abortable.ts";
+import { Interruption } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
@@ -65,12 +65,12 @@ async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<
   const { signal } = options;
   const { runId, session, ephemeral, serviceManaged } = request;
   const { onDiagnostic } = settings;
-  const run = new Run({ runId, session, ephemeral, serviceManaged, signal: signal ?? NEVER, input, onDiagnostic });
+  const run = new Run({ runId, session, ephemeral, serviceManaged, signal, input, onDiagnostic });
   const providers = providersOf(settings, request);
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
-  const start = () => attempt(scope, hooks, paced(emit, lease));
+  const start = () => attempt(scope, hooks, paced(emit, lease, interruption));
   try {
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
@@ -90,17 +90,15 @@ function mayNest(settings: AgentSettings, options: AgentRunOptions, providers: r
 }
 
 /** While a reader thinks, its run may have to give way to others on the conversation. */
-function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined): Emit<AgentUpdate> {
-  if (lease === undefined) {
-    return emit;
-  }
+function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined, interruption: Interruption): Emit<AgentUpdate> {
   return (update) => {
     const read = emit(update);
     if (read === undefined) {
       return;
     }
-    lease.pause();
-    return read.then(() => lease.resume());
+    lease?.pause();
+    // An abort ends the run also when its reader never comes back.
+    return interruption.race(() => read).then(() => lease?.resume());
   };
 }
 
@@ -116,7 +114,7 @@ async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUp
   } catch (error) {
     // Sloppy code rejects with nothing; providers must not take that for success.
     run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
-    if (interruption.signal.aborted || isAbandoned(error)) {
+    if (interruption.isAborted || isAbandoned(error)) {
       run.partial = partialOf([...run.produced, ...scope.draft().flatMap(unfinished)]);
     }
     await hooks.after();
@@ -144,7 +142,7 @@ function cleanInput(settings: AgentSettings, request: RunRequest, input: Message
   empty.forEach(notice("empty_message_dropped", "a message in the input holds nothing and is left out"));
   return withoutRequests(
     messages,
-    notice("approval_ignored", "an approval request in the input was not made by this agent and is left out"),
+    notice("approval_ignored", "an approval request in the input is left out; only a stored one can be answered"),
   );
 }
 

@@ -14,7 +14,7 @@ export class ProviderHooks {
   /** In list order. A failure ends the run; after an abort no further one begins, because nothing would follow it. */
   async before(): Promise<void> {
     for (const { provider, context } of this.#contexts) {
-      context.signal.throwIfAborted();
+      this.#run.options.signal?.throwIfAborted();
       this.#begun.add(provider);
       await provider.beforeRun?.(context);
     }

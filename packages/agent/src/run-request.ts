@@ -1,4 +1,11 @@
-import { AgentFrameworkError, AgentSession, assertName, type ChatOptions, configurationError } from "@agentfw/core";
+import {
+  AgentFrameworkError,
+  AgentSession,
+  assertName,
+  type ChatOptions,
+  configurationError,
+  toJson,
+} from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
 import { assertChatOptions, assertList, assertObject, assertOptional, assertSignal } from "./checks.ts";
@@ -26,6 +33,7 @@ export interface RunRequest {
 export function runRequest(settings: AgentSettings, options: AgentRunOptions): RunRequest {
   assertRunOptions(options);
   assertOwnership(settings, options);
+  assertState(settings, options.session);
   const { session, runId } = options;
   const instructions = [settings.instructions, settings.chatOptions.instructions, options.instructions]
     .filter((text) => text !== undefined && text !== "")
@@ -94,6 +102,16 @@ function assertOwnership(settings: AgentSettings, { session, owner }: AgentRunOp
   }
   if (settings.requireOwner && session.owner === null) {
     throw new AgentFrameworkError("unauthorized", "session: has no owner, and this agent requires one");
+  }
+}
+
+/** State that could not be saved is refused now, not when the turn has been paid for. */
+function assertState(settings: AgentSettings, session: AgentSession | undefined): void {
+  for (const [key, slice] of Object.entries(session?.state ?? {})) {
+    // Histories are checked message by message; to do it again would cost more with every turn.
+    if (!settings.sessionHistories.has(key)) {
+      toJson(slice, `session.state.${key}`);
+    }
   }
 }
 

@@ -57,7 +57,7 @@ export function planCalls(message: Message, slots: readonly CallSlot[], scope: R
       idempotencyKey: idempotencyKey(scope.run, message.messageId, places.indexOf(slot.resultId)),
       session: ephemeral ? undefined : session,
       owner: session.owner,
-      signal: scope.interruption.signal,
+      signal: scope.run.signal,
     },
   }));
 }
@@ -126,7 +126,7 @@ async function outcomeOf(planned: PlannedCall, scope: RunScope, terminate: () =>
   try {
     value = await scope.interruption.race(() => invoke(planned, tool, scope, terminate));
   } catch (error) {
-    scope.interruption.signal.throwIfAborted();
+    scope.interruption.throwIfAborted();
     return failure(error, planned, scope);
   }
   try {

@@ -17,6 +17,8 @@ export class UpdateChannel<T> implements AsyncGenerator<T, void, undefined> {
   #running: Promise<void> | undefined;
   #resume: { resolve(): void; reject(error: unknown): void } | undefined;
   #isOver = false;
+  /** What ended the function while nobody was waiting; the next one to ask hears of it. */
+  #unheard: { readonly error: unknown } | undefined;
   #isAbandoned = false;
 
   constructor(produce: (emit: Emit<T>) => Promise<unknown>) {
@@ -24,6 +26,11 @@ export class UpdateChannel<T> implements AsyncGenerator<T, void, undefined> {
   }
 
   next(): Promise<IteratorResult<T, void>> {
+    const unheard = this.#unheard;
+    this.#unheard = undefined;
+    if (unheard !== undefined) {
+      return Promise.reject(unheard.error);
+    }
     if (this.#isOver) {
       return Promise.resolve({ value: undefined, done: true });
     }
@@ -65,6 +72,7 @@ export class UpdateChannel<T> implements AsyncGenerator<T, void, undefined> {
       await this.#produce((value) => this.#emit(value));
       this.#end((consumer) => consumer.resolve({ value: undefined, done: true }));
     } catch (error) {
+      this.#unheard = this.#consumers.length > 0 || this.#isAbandoned ? undefined : { error };
       this.#end((consumer) => consumer.reject(error));
     }
   }

@@ -109,20 +109,47 @@ describe("An abort", () => {
     expect(isAbortError(error)).toBe(true);
   });
 
-  it("tells the model's client to finish", async () => {
-    const finished = gate();
-    const closing: Answer = async function* () {
-      try {
-        yield { contents: [{ type: "text", text: "Hel" }] };
-        yield { contents: [{ type: "text", text: "lo" }] };
-      } finally {
-        finished.open();
-      }
-    };
+  it("tells the model's client to finish, and so does a reader who leaves", async () => {
+    const finished: string[] = [];
+    const closing = (name: string): Answer =>
+      async function* () {
+        try {
+          yield { contents: [{ type: "text", text: "Hel" }] };
+          yield { contents: [{ type: "text", text: "lo" }] };
+        } finally {
+          finished.push(name);
+        }
+      };
     const controller = new AbortController();
-    const { agent } = open([closing, closing]);
+    const { agent } = open([closing("aborted"), closing("left")]);
     await failureOf(read(agent.runStream("x", { signal: controller.signal }), () => controller.abort()));
-    await finished.passed;
+    await settled();
     await read(agent.runStream("x"), () => "stop");
+    expect(finished).toEqual(["aborted", "left"]);
+  });
+
+  it("ends a stream whose reader never comes back, lets the next run in, and is heard by a reader who does", async () => {
+    const endings: unknown[] = [];
+    const { agent, session, stored } = open([{ pieces: ["a", "b"] }, "next"], {
+      contextProviders: [
+        {
+          sourceId: "p",
+          afterRun: async ({ error }) => {
+            endings.push(error);
+          },
+        },
+      ],
+    });
+    const controller = new AbortController();
+    const stream = agent.runStream("1", { session: session(), signal: controller.signal });
+    const iterator = stream[Symbol.asyncIterator]();
+    await iterator.next();
+    controller.abort();
+    expect((await agent.run("2", { session: session() })).text).toBe("next");
+    expect(endings).toMatchObject([{ name: "AbortError" }, undefined]);
+    expect(isAbortError(await failureOf(iterator.next()))).toBe(true);
+    expect(await iterator.next()).toEqual({ value: undefined, done: true });
+    expect(isAbortError(await failureOf(stream.finalResponse()))).toBe(true);
+    expect(await stored()).toHaveLength(2);
   });
 });

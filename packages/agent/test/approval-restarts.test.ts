@@ -45,6 +45,34 @@ describe("A process that ends after the answer", () => {
     ]);
   });
 
+  it("goes on where it ended when the run that brought the answer is tried again under its name", async () => {
+    const { tools, ran } = bank();
+    const options = { tools, historyPersistence: "per-service-call" as const };
+    const first = open([BATCH, { pieces: [], throws: new Error("model is down") }], options);
+    const { approvalRequests } = await first.agent.run("go", { session: first.session() });
+    const retry = (fixture: typeof first) =>
+      fixture.agent.run(answer(approvalRequests), { session: fixture.session(), runId: "r" });
+    await failureOf(retry(first));
+    const second = reopen(first, ["all paid"], options);
+    expect((await retry(second)).text).toBe("all paid");
+    expect((await retry(second)).text).toBe("all paid");
+    expect(ran).toHaveLength(3);
+    expect(second.client.calls).toHaveLength(1);
+  });
+
+  it("asks no model when a run that brought a part of the answers is tried again", async () => {
+    for (const historyPersistence of ["per-run", "per-service-call"] as const) {
+      const { tools } = bank();
+      const first = open([[call("1", "pay"), call("2", "pay")]], { tools, historyPersistence });
+      const { approvalRequests } = await first.agent.run("go", { session: first.session() });
+      for (const fixture of [first, reopen(first, [], { tools, historyPersistence })]) {
+        const partly = answer(approvalRequests.slice(0, 1));
+        const response = await fixture.agent.run(partly, { session: fixture.session(), runId: "r" });
+        expect(response.approvalRequests).toEqual(approvalRequests.slice(1));
+      }
+    }
+  });
+
   it("never runs a call again that it may have begun: the answer is stored before the tools start", async () => {
     const started = gate();
     let runs = 0;

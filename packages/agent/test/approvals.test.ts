@@ -93,7 +93,8 @@ describe("A batch with a call that needs approval", () => {
     const first = await agent.run("go", { session: session() });
     const second = await agent.run(answer(first.approvalRequests), { session: session() });
     expect(ran).toEqual(["pay {}"]);
-    expect(shape(second.messages)).toEqual(['tool: result 1 "pay done"']);
+    expect(shape(second.messages)).toEqual(['tool: result 1 "pay done"', "assistant: call 2 ask {}"]);
+    expect(second.openCalls).toMatchObject([{ callId: "2", name: "ask" }]);
     expect(client.calls).toHaveLength(1);
     await agent.run(
       { role: "tool", contents: [{ type: "function_result", callId: "2", result: "Rome" }] },
@@ -105,6 +106,22 @@ describe("A batch with a call that needs approval", () => {
       'tool: result 2 "Rome"',
     ]);
     expect(ran).toHaveLength(1);
+  });
+
+  it("is shown with what it came to when the caller never answers the calls that were handed over", async () => {
+    const { tools, ran } = bank();
+    const ask: Tool = { name: "ask", parameters: { type: "object" } };
+    const { agent, session, client } = open([[call("1", "pay"), call("2", "ask")], "fine"], { tools: [...tools, ask] });
+    const first = await agent.run("go", { session: session() });
+    await agent.run(answer(first.approvalRequests), { session: session() });
+    await agent.run("never mind", { session: session() });
+    expect(shape(client.calls[1]?.messages ?? []).slice(1)).toEqual([
+      "assistant: call 1 pay {} | call 2 ask {}",
+      'tool: result 1 "pay done"',
+      expect.stringContaining("interrupted"),
+      "user: never mind",
+    ]);
+    expect(ran).toEqual(["pay {}"]);
   });
 
   it("is hidden from the model with its reasoning while it waits, so other turns stay valid", async () => {

@@ -117,6 +117,31 @@ describe("Runs at once on one conversation", () => {
     expect(shape(await stored())).toEqual(["user: 4", "assistant: fine"]);
   });
 
+  it("share no signal that would gather the listeners of all of them", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const signals = new Set<AbortSignal>();
+    const listening = {
+      name: "listening",
+      parameters: { type: "object" },
+      execute: (_: unknown, { signal }: { signal: AbortSignal }) => {
+        signal.addEventListener("abort", () => undefined);
+        signals.add(signal);
+        return settled();
+      },
+    };
+    const sessions = numbers.map((number) => ({ sessionId: String(number), owner: "ann" }));
+    const script = [...times(20, [call("1", "listening")]), ...times(20, slowEcho)];
+    const { agent, client } = open(script, { tools: [listening], history: { maxMessages: 5 } });
+    await Promise.all(sessions.map((options) => agent.run("x", { session: agent.createSession(options) })));
+    await settled();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+    expect(signals.size).toBe(20);
+    expect(client.calls.every(({ options }) => !("signal" in options))).toBe(true);
+  });
+
   it("are never queued without a session", async () => {
     const both = gate();
     let inside = 0;
@@ -194,12 +219,12 @@ describe("A run that has to wait", () => {
   it("gets that place also where runs are refused rather than queued", async () => {
     const { agent, session } = open([{ pieces: ["a", "b", "c"] }, "second"], {
       concurrency: "reject",
-      queueTimeoutMs: 90,
+      queueTimeoutMs: 900,
     });
     const iterator = agent.runStream("1", { session: session() })[Symbol.asyncIterator]();
     await iterator.next();
     expect(await failureOf(agent.run("2", { session: session() }))).toMatchObject({ code: "conflict" });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve) => setTimeout(resolve, 350));
     expect((await agent.run("2", { session: session() })).text).toBe("second");
     expect(await failureOf(iterator.next())).toMatchObject({ code: "conflict" });
   });

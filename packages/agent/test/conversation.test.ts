@@ -34,6 +34,22 @@ describe("A conversation over several turns", () => {
     expect(await second.stored()).toHaveLength(4);
   });
 
+  it("is loaded with one read of a page, however long it is and whether the run has a name or not", async () => {
+    const look = { name: "look", parameters: { type: "object" }, execute: () => 1 };
+    const script = Array.from({ length: 15 }, (_, index) => [[call(`c${index}`, "look")], `answer ${index}`]).flat();
+    const { agent, session, store } = open([...script, "named", "unnamed"], {
+      tools: [look],
+      history: { maxMessages: 4 },
+    });
+    for (let turn = 0; turn < 15; turn += 1) {
+      await agent.run(`turn ${turn}`, { session: session() });
+    }
+    store.calls.length = 0;
+    await agent.run("x", { session: session(), runId: "named" });
+    await agent.run(text("user", "y", "client-id"), { session: session() });
+    expect(store.calls.map(({ name }) => name)).toEqual(["read", "append", "read", "append"]);
+  });
+
   it("keeps every repetition of a text that has no id of its own", async () => {
     const { agent, client, session, stored } = open(["one", "two", "three", "four"]);
     await agent.run("yes", { session: session() });
@@ -83,6 +99,25 @@ describe("A conversation over several turns", () => {
       "assistant: here",
       "user: more",
       "assistant: again",
+    ]);
+  });
+
+  it("keeps the results of calls in a transcript of the caller's, also when a call in the history had the same id", async () => {
+    const lookUp = { name: "look_up", parameters: { type: "object" }, execute: () => "ours" };
+    const { agent, client, session } = open([[call("c", "look_up")], "here", "again"], { tools: [lookUp] });
+    await agent.run("find", { session: session() });
+    await agent.run(
+      [
+        { role: "assistant", contents: [call("c", "look_up")] },
+        { role: "tool", contents: [{ type: "function_result", callId: "c", result: "theirs" }] },
+        "more",
+      ],
+      { session: session() },
+    );
+    expect(shape(client.calls[2]?.messages ?? []).slice(4)).toEqual([
+      "assistant: call c look_up {}",
+      'tool: result c "theirs"',
+      "user: more",
     ]);
   });
 

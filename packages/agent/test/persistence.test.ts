@@ -254,15 +254,30 @@ describe("Storing call by call", () => {
     expect(third.diagnostics).toEqual([]);
   });
 
-  it("numbers new messages behind those of the attempt before, also when a window hides a part of them", async () => {
-    const { tools, ran } = counted();
-    const options = { tools, historyPersistence: "per-service-call" as const, history: { maxMessages: 2 } };
-    const first = open([...SCRIPT.slice(0, 2), down], options);
-    await failureOf(run(first, false, "go", "r"));
-    const second = reopen(first, ["done"], options);
-    await run(second, false, "go", "r");
-    expect(ran).toEqual(["first", "second"]);
-    expect(shape(await second.stored()).at(-1)).toBe("assistant: done");
-    expect(await second.stored()).toHaveLength(6);
-  });
+  it.each([undefined, "mine"])(
+    "takes a run up again with all that it was asked and did, however small the window (input id: %s)",
+    async (messageId) => {
+      const { tools, ran } = counted();
+      const rounds = [1, 2, 3, 4, 5].flatMap((round): Answer[] => [
+        [call(`a${round}`, "first"), call(`b${round}`, "second")],
+      ]);
+      const options = { tools, historyPersistence: "per-service-call" as const, history: { maxMessages: 2 } };
+      const input = { role: "user" as const, contents: "go", messageId };
+      const first = open(["hi", ...rounds, down], options);
+      await first.agent.run("hello", { session: first.session() });
+      await failureOf(first.agent.run(input, { session: first.session(), runId: "r" }));
+      const second = reopen(first, ["done", "bye"], options);
+      const response = await second.agent.run(input, { session: second.session(), runId: "r" });
+      expect(ran).toHaveLength(10);
+      expect(shape(second.client.calls[0]?.messages ?? []).slice(0, 2)).toEqual([
+        "user: go",
+        "assistant: call a1 first {} | call b1 second {}",
+      ]);
+      expect(second.client.calls[0]?.messages).toHaveLength(16);
+      expect(response.messages).toHaveLength(16);
+      expect(await second.stored()).toHaveLength(2 + 17);
+      await second.agent.run("thanks", { session: second.session() });
+      expect(second.client.calls[1]?.messages.length).toBeLessThanOrEqual(4);
+    },
+  );
 });

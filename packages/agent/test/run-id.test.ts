@@ -101,6 +101,53 @@ describe("A run that is named", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  it("goes on where it broke off when it was given up and the part was kept, in place of passing for complete", async () => {
+    for (const historyPersistence of ["per-run", "per-service-call"] as const) {
+      const options = { history: { keepPartial: true }, historyPersistence };
+      const first = open([{ pieces: ["Once upon ", "a time"] }], options);
+      for await (const _ of first.agent.runStream("tell me", { session: first.session(), runId: "r" })) {
+        break;
+      }
+      const second = reopen(first, ["there was a queue."], options);
+      for (const attempt of [1, 2]) {
+        const response = await second.agent.run("tell me", { session: second.session(), runId: "r" });
+        expect([attempt, shape(response.messages)]).toEqual([
+          attempt,
+          ["assistant: Once upon ", "assistant: there was a queue."],
+        ]);
+      }
+      expect(second.client.calls).toHaveLength(1);
+      expect(await second.stored()).toHaveLength(3);
+    }
+  });
+
+  it("is not taken for done because it was given up while its tools ran", async () => {
+    const controller = new AbortController();
+    const stuck: Tool = {
+      name: "stuck",
+      parameters: { type: "object" },
+      execute: () => {
+        controller.abort();
+        return new Promise(() => undefined);
+      },
+    };
+    const options = { tools: [stuck], history: { keepPartial: true } };
+    const first = open([[call("1", "stuck")]], options);
+    await failureOf(first.agent.run("go", { session: first.session(), runId: "r", signal: controller.signal }));
+    const second = reopen(first, ["unclear"], options);
+    expect((await second.agent.run("go", { session: second.session(), runId: "r" })).text).toBe("unclear");
+  });
+
+  it("is not taken for done because the caller passes messages under its name", async () => {
+    const { agent, session, stored } = open(["one", "two", "three"]);
+    const first = await agent.run("a", { runId: "r" });
+    const second = await agent.run(["a", ...first.messages, "b"], { runId: "r" });
+    expect(second.text).toBe("two");
+    expect(second.messages[0]?.messageId).not.toBe(first.messages[0]?.messageId);
+    await agent.run(["a", ...first.messages, "b"], { runId: "r", session: session() });
+    expect(shape(await stored())).toEqual(["user: a", "assistant: one", "user: b", "assistant: three"]);
+  });
+
   it("has nothing to do with a run whose name begins alike", async () => {
     const { agent, session } = open(["one", "two", "three"]);
     for (const runId of ["r", "r:o", "r:o1"]) {

@@ -1,6 +1,6 @@
-import { AgentSession, HistoryProvider, InMemoryHistoryStore } from "@agentfw/core";
+import { AgentSession, type ContextProvider, HistoryProvider, InMemoryHistoryStore, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { Agent, type AgentOptions, type agentMiddleware } from "../src/index.ts";
+import { Agent, type agentMiddleware, type Middleware } from "../src/index.ts";
 import { failureOf, open } from "./fixture.ts";
 import { call, ScriptedClient } from "./scripted-client.ts";
 
@@ -149,11 +149,19 @@ describe("An agent", () => {
   });
 
   it("keeps its own lists: what the caller does with his later changes nothing", async () => {
-    const contextProviders = [history("h")];
-    const options: AgentOptions = { client: new ScriptedClient(["hi"]), contextProviders, tools: [], middleware: [] };
-    const agent = new Agent(options);
-    contextProviders.push(history("h"));
-    expect((await agent.run("x", { session: agent.createSession() })).text).toBe("hi");
+    const contextProviders: ContextProvider[] = [];
+    const tools: Tool[] = [];
+    const middleware: Middleware[] = [];
+    const model = new ScriptedClient(["hi"]);
+    const agent = new Agent({ client: model, contextProviders, tools, middleware });
+    const failing = async () => {
+      throw new Error("came later");
+    };
+    contextProviders.push({ sourceId: "late", beforeRun: failing });
+    tools.push({ name: "late", parameters: {} });
+    middleware.push({ kind: "chat", handle: loosely(failing) });
+    expect((await agent.run("x")).text).toBe("hi");
+    expect(model.calls[0]?.options.tools).toBeUndefined();
   });
 
   it("takes options whose optional members are undefined", async () => {
@@ -192,6 +200,23 @@ describe("A run", () => {
     expect(await stored()).toEqual([]);
   });
 
+  it("rejects state of the session that could not be saved, before anything happens", async () => {
+    for (const [value, field] of [
+      [cycle, "session.state.mine.self"],
+      [{ list: [1n] }, "session.state.mine.list[0]"],
+      [() => 1, "session.state.mine"],
+    ] as const) {
+      const { agent, client: model, session, store } = open(["hi"]);
+      const used = session();
+      used.state["mine"] = value;
+      expect(await failureOf(agent.run("x", { session: used }))).toMatchObject({
+        code: "configuration",
+        message: expect.stringContaining(field),
+      });
+      expect([model.calls.length, store.calls.length]).toEqual([0, 0]);
+    }
+  });
+
   it("goes on without new input where there is history", async () => {
     const { agent, session } = open(["hi", "and more"]);
     await agent.run("x", { session: session() });
@@ -226,46 +251,6 @@ describe("A run", () => {
     expect((await stored())[0]?.contents).toEqual([
       { type: "data", data: new Uint8Array([0, 255, 254, 128]), mediaType: "image/png", name: "a.png" },
     ]);
-  });
-});
-
-describe("Ownership", () => {
-  it("is refused when it is another's, or nobody's where an owner is required, before anything is read", async () => {
-    const { agent, client: model, store } = open(["hi"], { requireOwner: true });
-    const attempts = [
-      agent.run("x", { session: agent.createSession() }),
-      agent.run("x", { session: agent.createSession({ owner: "ann" }), owner: "bob" }),
-      agent.run("x", { session: agent.createSession({ owner: "ann" }), owner: null }),
-      agent.run("x", { session: agent.createSession({ owner: "ann" }), owner: "" }),
-    ];
-    for (const attempt of attempts) {
-      expect(await failureOf(attempt)).toMatchObject({ code: "unauthorized" });
-    }
-    expect([model.calls.length, store.calls.length]).toEqual([0, 0]);
-  });
-
-  it("is not asked for in a run without a session, which reads and stores nothing", async () => {
-    const { agent } = open(["hi"], { requireOwner: true });
-    expect((await agent.run("x")).text).toBe("hi");
-  });
-
-  it("must be said when a conversation is named", () => {
-    const { agent } = open([]);
-    for (const options of [{ sessionId: "s" }, { serviceSessionId: "conv" }, { sessionId: "", owner: "ann" }]) {
-      expect(thrownBy(() => agent.getSession(loosely(options)))).toMatchObject({ code: "configuration" });
-    }
-    expect(thrownBy(() => agent.createSession(loosely({ sessionId: "s" })))).toMatchObject({ code: "configuration" });
-    for (const options of [undefined, null, {}, { owner: "ann" }]) {
-      expect(thrownBy(() => agent.getSession(loosely(options)))).toMatchObject({ code: "configuration" });
-    }
-  });
-
-  it("keeps the conversations of two owners apart under one session id", async () => {
-    const { agent, client: model } = open(["one", "two"]);
-    for (const owner of ["ann", "bob"]) {
-      await agent.run("x", { session: agent.createSession({ sessionId: "s", owner }) });
-    }
-    expect(model.calls.map(({ messages }) => messages.length)).toEqual([1, 1]);
   });
 });
 

@@ -26,6 +26,8 @@ const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: strin
     ]),
     "shell_command_output callId:s?",
     "oauth_consent_request consentLink:s",
+    // The members of a message itself, beside its role and contents.
+    "message messageId:s createdAt:s? authorName:s? additionalProperties:o?",
   ].map((line) => {
     const [type = "", ...members] = line.split(" ");
     return [
@@ -113,10 +115,13 @@ function isContent(value: Record<string, unknown>): value is Record<string, unkn
   return firstMisfit(value) === undefined;
 }
 
-function firstMisfit(value: Record<string, unknown>): { member: string; rule: string } | undefined {
-  const type = value["type"];
+/** The first member that does not fit the type, as a part of a path, and what it must be. */
+export function firstMisfit(
+  value: Record<string, unknown>,
+  type: unknown = value["type"],
+): { member: string; rule: string } | undefined {
   const members = typeof type === "string" ? MEMBERS.get(type) : undefined;
-  if (members === undefined) {
+  if (members === undefined || value["type"] === "message") {
     return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for one of a later version' };
   }
   for (const [name, kind] of members) {

@@ -1,11 +1,12 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
-import { loadWindow } from "./history-window.ts";
+import { type HistoryWindow, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
 import { groupToMessages } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
+import { messageFromRecord } from "./message-record.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
 import { assertContractVersion, assertCount, assertHistoryKey } from "./store-input.ts";
@@ -52,7 +53,8 @@ export class Conversation implements MessageLog {
 
   /**
    * The newest messages as they are stored, oldest first, cut so that no call loses its results nor a message its
-   * reasoning. `older` continues with the messages before these.
+   * reasoning. `older` continues with the messages before these. A result that was stored further behind its call than
+   * the page reaches is in no page; read without `last` for it.
    *
    * @throws `corrupt` for an unreadable record unless `onCorrupt` is `"skip"`; `unavailable`, `timeout`.
    */
@@ -62,22 +64,15 @@ export class Conversation implements MessageLog {
       return this.read({ before, signal });
     }
     assertCount(last, "last", 1);
-    const {
-      groups,
-      messages: stored,
-      version,
-      hasOlder,
-    } = await loadWindow(this, { maxMessages: last, before, signal });
-    // Results of calls before the cut stay with them.
-    const inside = new Set(groups.flatMap(groupToMessages).map(({ messageId }) => messageId));
-    const messages =
-      groups.length === 0 ? stored : stored.filter((message) => !isResult(message) || inside.has(message.messageId));
+    const window = await loadWindow(this, { maxMessages: last, before, signal });
+    const messages = pageOf(window, last);
     const first = messages[0];
+    const hasOlder = window.hasOlder || messages.length < window.messages.length;
     const older =
       hasOlder && first !== undefined
-        ? await this.#cursorBefore(first.messageId, { last: stored.length, before, signal })
+        ? await this.#cursorBefore(first.messageId, { last: window.messages.length, before, signal })
         : undefined;
-    return { messages, version, older };
+    return { messages, version: window.version, older };
   }
 
   /**
@@ -88,14 +83,19 @@ export class Conversation implements MessageLog {
     messageId: string,
     options: MessageLogReadOptions & { last: number },
   ): Promise<string | undefined> {
-    let { last } = options;
+    const { signal } = options;
+    let { last, before } = options;
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const page = await this.read({ ...options, last });
+      const page = await this.read({ last, before, signal });
       const index = page.messages.findIndex((message) => message.messageId === messageId);
       if (index === 0) {
         return page.older;
       }
-      last = index > 0 ? Math.max(1, last - index) : last + 1 + attempt;
+      if (before === undefined && attempt > 0) {
+        // What stands before a cursor does not move, however much is appended.
+        before = (await this.read({ last: 1, signal })).older;
+      }
+      last = index > 0 ? last - index : last * 2;
     }
     throw new AgentFrameworkError("conflict", "messages: the conversation changed while it was read");
   }
@@ -184,36 +184,32 @@ export class Conversation implements MessageLog {
   }
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
+    const { codec, onCorrupt } = this.#settings;
     const messages: Message[] = [];
     for (const record of records) {
-      const message = this.#decode(record);
-      const settled = message instanceof Promise ? await message : message;
-      if (settled !== undefined) {
-        messages.push(settled);
+      try {
+        const isJson = codec === jsonMessageCodec;
+        const context = { key: this.key, recordId: record.id };
+        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
+        if (message?.messageId !== record.id) {
+          throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
+        }
+        messages.push(message);
+      } catch (cause) {
+        if (isAgentFrameworkError(cause) && cause.code !== "corrupt") {
+          throw cause;
+        }
+        if (onCorrupt === "skip") {
+          this.#reportSkipped(record.id);
+        } else {
+          throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
+        }
       }
     }
     return messages;
   }
 
-  #decode(record: HistoryRecord): Message | undefined | Promise<Message | undefined> {
-    const failed = (cause: unknown): undefined => {
-      if (isAgentFrameworkError(cause) && cause.code !== "corrupt") {
-        throw cause;
-      }
-      if (this.#settings.onCorrupt === "skip") {
-        return this.#reportSkipped(record.id);
-      }
-      throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position: record.id, cause });
-    };
-    try {
-      const message = this.#settings.codec.decode(record.data, { key: this.key, recordId: record.id });
-      return message instanceof Promise ? message.catch(failed) : message;
-    } catch (cause) {
-      return failed(cause);
-    }
-  }
-
-  #reportSkipped(position: string): undefined {
+  #reportSkipped(position: string): void {
     report(this.#settings.onDiagnostic, {
       type: "corrupt_record_skipped",
       provider: this.key.source,
@@ -239,8 +235,24 @@ export class Conversation implements MessageLog {
   }
 }
 
-function isResult(message: Message): boolean {
-  return message.contents.some(({ type }) => type === "function_result");
+/** The stored messages of a window from the oldest group on with which they are no more than `count`. */
+function pageOf({ groups, messages }: HistoryWindow, count: number): readonly Message[] {
+  const cut = groups[0]?.firstIndex ?? 0;
+  const start = groups.findIndex((group) => messages.length + cut - group.firstIndex <= count);
+  const kept = groups.slice(start);
+  const first = kept[0];
+  if (first === undefined) {
+    return messages;
+  }
+  // Results of calls before the cut stay with them.
+  const inside = new Set(kept.flatMap(groupToMessages).flatMap(({ contents }) => contents));
+  return messages.slice(first.firstIndex - cut).flatMap((message) => {
+    const contents = message.contents.filter((content) => content.type !== "function_result" || inside.has(content));
+    if (contents.length === message.contents.length) {
+      return [message];
+    }
+    return contents.length === 0 ? [] : [{ ...message, contents }];
+  });
 }
 
 interface CheckedSettings {

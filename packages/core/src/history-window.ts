@@ -4,7 +4,9 @@ import {
   groupMessages,
   groupSize,
   groupToMessages,
+  isDangling,
   type MessageGroup,
+  openCalls,
   standsAlone,
 } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage } from "./message-log.ts";
@@ -17,6 +19,8 @@ export interface WindowOptions {
   readonly keepFirst?: boolean | undefined;
   /** Ids of calls and approval requests whose groups are needed however old they are. */
   readonly needed?: ReadonlySet<string> | undefined;
+  /** True for messages of an earlier attempt at the run: where the window begins with them, all of them are in it. */
+  readonly isOwn?: ((message: Message) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,22 +42,26 @@ export interface HistoryWindow {
  * window or a needed group is older than it; then it pages back until they are whole.
  */
 export async function loadWindow(log: MessageLog, options: WindowOptions): Promise<HistoryWindow> {
-  const { maxMessages, needed = new Set(), signal } = options;
+  const { maxMessages, needed = new Set(), isOwn = () => false, signal } = options;
   // One more than asked for: what stands before the window tells whether its first message has lost its reasoning.
   let last = maxMessages === undefined ? undefined : maxMessages + 1;
   const page = await log.read({ last, before: options.before, withFirst: options.keepFirst, signal });
   let { messages, older } = page;
-  if (needed.size === 0 && messages.every(standsAlone)) {
-    return plainWindow(page, maxMessages);
-  }
   for (;;) {
+    // Unreadable records that were skipped make a page short.
+    const isFull = older === undefined || (maxMessages !== undefined && messages.length > maxMessages);
+    if (isFull && needed.size === 0 && messages.every(standsAlone)) {
+      return plainWindow({ ...page, messages, older }, maxMessages);
+    }
     const { groups, orphans } = groupMessages(messages);
     const whole = older === undefined ? groups : groups.filter((group) => !mayLackReasoning(group));
-    const chosen = newestGroups(whole, maxMessages);
+    const chosen = reachingBack(whole, newestGroups(whole, maxMessages), isOwn);
     const cut = chosen[0]?.firstIndex ?? messages.length;
     const found = whole.filter((group) => group.firstIndex < cut && isNeeded(group, needed));
-    const isMissing = [...needed].some((id) => !whole.some((group) => holds(group, id)));
-    if (older === undefined || (chosen.length > 0 && !isMissing)) {
+    const isMissing =
+      [...needed].some((id) => !whole.some((group) => holds(group, id))) ||
+      (chosen.length === whole.length && isOwnGroup(chosen[0], isOwn));
+    if (older === undefined || (isFull && !chosen.every(isDangling) && !isMissing)) {
       return {
         first: firstOutside(page.first, chosen),
         messages: messages.slice(cut),
@@ -86,7 +94,7 @@ function plainWindow(
   };
 }
 
-/** The newest groups that fit; the newest one always. */
+/** The newest groups that fit; the newest one that is not dangling always. */
 export function newestGroups(groups: readonly MessageGroup[], maxMessages: number | undefined): MessageGroup[] {
   if (maxMessages === undefined) {
     return [...groups];
@@ -96,13 +104,30 @@ export function newestGroups(groups: readonly MessageGroup[], maxMessages: numbe
   while (start > 0) {
     const group = groups[start - 1];
     const size = group === undefined ? 0 : groupSize(group);
-    if (size > room && start < groups.length) {
+    if (size > room && room < maxMessages) {
       break;
     }
     room -= size;
     start -= 1;
   }
   return groups.slice(start);
+}
+
+/** A run that is taken up again needs what it was asked and did, however much that is. */
+function reachingBack(
+  groups: readonly MessageGroup[],
+  chosen: readonly MessageGroup[],
+  isOwn: (message: Message) => boolean,
+): readonly MessageGroup[] {
+  let start = groups.length - chosen.length;
+  while (isOwnGroup(groups[start], isOwn) && isOwnGroup(groups[start - 1], isOwn)) {
+    start -= 1;
+  }
+  return groups.slice(start);
+}
+
+function isOwnGroup(group: MessageGroup | undefined, isOwn: (message: Message) => boolean): boolean {
+  return group?.items.some(({ message }) => isOwn(message)) ?? false;
 }
 
 /** At the edge of what was read, an assistant message may follow reasoning that was not read. */
@@ -121,7 +146,7 @@ function holds(group: MessageGroup, id: string): boolean {
 }
 
 function isNeeded(group: MessageGroup, needed: ReadonlySet<string>): boolean {
-  return [...needed].some((id) => holds(group, id));
+  return openCalls(group).length > 0 && [...needed].some((id) => holds(group, id));
 }
 
 /** The first message of the conversation, when it stands by itself and is not in the window anyway. */
@@ -133,7 +158,7 @@ function firstOutside(first: Message | undefined, groups: readonly MessageGroup[
 }
 
 function isLeading(message: Message): boolean {
-  return message.role !== "assistant" && message.role !== "tool";
+  return message.role !== "assistant" && message.role !== "tool" && standsAlone(message);
 }
 
 function isSame(message: Message): (other: Message) => boolean {

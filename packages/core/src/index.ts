@@ -18,7 +18,6 @@ export type {
   UsageContent,
   UsageDetails,
 } from "./content.ts";
-export { contentFromInput, contentFromJson } from "./content-codec.ts";
 export type { ContextProvider, ConversationPlace } from "./context-provider.ts";
 export {
   Conversation,
@@ -49,7 +48,6 @@ export { InMemoryStateStore, type InMemoryStateStoreOptions } from "./in-memory/
 export { isPlainObject, type Json, toJson } from "./json.ts";
 export {
   type Attribution,
-  functionCalls,
   functionResults,
   type Message,
   type MessageInput,

@@ -99,3 +99,24 @@ export function setOwn(target: Record<string, unknown>, key: string, value: unkn
     target[key] = value;
   }
 }
+
+/** A deep copy of plain objects, arrays and bytes that are known to hold nothing else. */
+export function copyPlain<T>(value: T): T;
+export function copyPlain(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.map(copyPlain);
+  }
+  if (value instanceof Uint8Array) {
+    return value.slice();
+  }
+  const copy: Record<string, unknown> = { ...value };
+  for (const name in copy) {
+    if (typeof copy[name] === "object") {
+      copy[name] = copyPlain(copy[name]);
+    }
+  }
+  return copy;
+}

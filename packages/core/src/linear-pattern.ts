@@ -1,5 +1,3 @@
-import { configurationError } from "./errors.ts";
-
 /** Instructions a pattern may compile to; what one character costs grows with it. */
 const MAX_INSTRUCTIONS = 2_000;
 
@@ -45,14 +43,14 @@ export type LineSearch = (work: number) => boolean | undefined;
  *
  * The syntax is that of `RegExp` with the flags `i` and `u`.
  *
- * @throws `configuration` for a malformed pattern, for back-references, look-around and group modifiers, which no
+ * @throws SyntaxError for a malformed pattern, for back-references, look-around and group modifiers, which no
  * linear matcher can offer, and for counts that make it larger than 2,000 instructions.
  */
 export function compileLinearPattern(pattern: string): (line: string) => LineSearch {
   try {
     new RegExp(pattern, "iu");
   } catch (error) {
-    throw configurationError("pattern", "must be a well-formed regular expression", error);
+    throw new SyntaxError("must be a well-formed regular expression", { cause: error });
   }
   const tokens = pattern.match(TOKEN) ?? [];
   const code: Instruction[] = [];
@@ -94,12 +92,12 @@ function parseAtom(token: string, tokens: string[]): Emit {
   if (token[0] === "(") {
     if (token.length > 1 && token !== "(?:" && !token.endsWith(">")) {
       const what = /[=!]$/.test(token) ? "look-around" : "a group modifier";
-      throw configurationError("pattern", `${what} is not supported`);
+      throw new SyntaxError(`${what} is not supported`);
     }
     return parseAlternatives(tokens);
   }
   if (/^\\[1-9k]/.test(token)) {
-    throw configurationError("pattern", "back-references are not supported");
+    throw new SyntaxError("back-references are not supported");
   }
   const instruction = token in ASSERTIONS ? { holds: ASSERTIONS[token] } : { test: characterTest(token) };
   return (code) => push(code, { ...instruction });
@@ -133,7 +131,7 @@ function parseRepeat(emit: Emit, tokens: string[]): Emit {
 
 function push(code: Instruction[], instruction: Instruction): Instruction {
   if (code.push(instruction) > MAX_INSTRUCTIONS) {
-    throw configurationError("pattern", "repeats too much: its counts multiply to more than 2,000 steps");
+    throw new SyntaxError("repeats too much: its counts multiply to more than 2,000 steps");
   }
   return instruction;
 }

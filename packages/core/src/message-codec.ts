@@ -1,4 +1,4 @@
-import { contentFromInput, contentFromJson, contentToStored } from "./content-codec.ts";
+import { contentFromInput, contentFromJson, contentToStored, firstMisfit } from "./content-codec.ts";
 import { AgentFrameworkError, configurationError } from "./errors.ts";
 import { isPlainObject, type Json, toJson } from "./json.ts";
 import type { Message, MessageInput, Role } from "./message.ts";
@@ -34,7 +34,16 @@ function isRole(value: unknown): value is Role {
  * @throws `configuration` naming the path of what JSON cannot hold.
  */
 export function messageToJson(message: Message, path = "message"): Json {
-  return toJson({ ...message, contents: message.contents.map(contentToStored), attribution: undefined }, path);
+  return toJson(withContents(message, message.contents.map(contentToStored)), path);
+}
+
+/** A shallow copy with other contents and without attribution, which is rarely there and would be dear to add as a member. */
+function withContents(message: object, contents: unknown): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...message, contents };
+  if (copy["attribution"] !== undefined) {
+    copy["attribution"] = undefined;
+  }
+  return copy;
 }
 
 /**
@@ -59,18 +68,7 @@ export function messageFromJson(value: unknown): Message {
 function isStoredMessage(
   value: Record<string, unknown>,
 ): value is Record<string, unknown> & Omit<Message, "contents"> & { contents: Json[] } {
-  return (
-    isRole(value["role"]) &&
-    typeof value["messageId"] === "string" &&
-    isOptional(value["createdAt"], (member) => typeof member === "string") &&
-    isOptional(value["authorName"], (member) => typeof member === "string") &&
-    isOptional(value["additionalProperties"], isPlainObject) &&
-    Array.isArray(value["contents"])
-  );
-}
-
-function isOptional(value: unknown, check: (value: unknown) => boolean): boolean {
-  return value === undefined || check(value);
+  return isRole(value["role"]) && Array.isArray(value["contents"]) && firstMisfit(value, "message") === undefined;
 }
 
 /** The codec that is used when none is given: the message's JSON. */
@@ -121,25 +119,16 @@ function messageFromInput(value: unknown, makeId: (index: number) => string, ind
     throw configurationError(`${path}.contents`, "must be a string or an array of contents");
   }
   const parts: readonly unknown[] = typeof contents === "string" ? [contents] : contents;
-  const others = toJson({ ...value, contents: undefined, attribution: undefined }, path);
-  assertMembers(others, path);
+  const json = toJson(withContents(value, undefined), path);
+  const others = isPlainObject(json) ? json : {};
+  const misfit = firstMisfit({ messageId, ...others }, "message");
+  if (misfit !== undefined) {
+    throw configurationError(path + misfit.member, misfit.rule);
+  }
   return {
     role,
     messageId,
     contents: [...parts].map((part, position) => contentFromInput(part, `${path}.contents[${position}]`)),
-    ...(isPlainObject(others) ? others : {}),
+    ...others,
   };
-}
-
-function assertMembers(message: Json, path: string): void {
-  if (isPlainObject(message)) {
-    for (const name of ["createdAt", "authorName"]) {
-      if (!isOptional(message[name], (member) => typeof member === "string")) {
-        throw configurationError(`${path}.${name}`, "must be a string");
-      }
-    }
-    if (!isOptional(message["additionalProperties"], isPlainObject)) {
-      throw configurationError(`${path}.additionalProperties`, "must be an object");
-    }
-  }
 }

@@ -8,6 +8,8 @@ import { functionCalls, type Message, resultMessageId } from "./message.ts";
 
 /** One call of a group and what is known of its result. */
 export interface CallSlot {
+  /** The message that holds the call. */
+  readonly message: Message;
   readonly call: FunctionCallContent;
   /** The id that the message with the result has, whoever writes it. */
   readonly resultId: string;
@@ -47,8 +49,8 @@ export function standsAlone(message: Message): boolean {
 /**
  * Groups messages: a message with its reasoning, and every tool result with its call, however far away it was stored.
  *
- * A result belongs to the call whose derived id its message has, else to the oldest open call with its call id, so call
- * ids that a service repeats stay apart. Messages that hold nothing but approval answers join the group that asked.
+ * A result belongs to the call whose derived id its message has. Under an id of somebody else's it belongs to the first
+ * open call with its call id in the newest message that has one, so call ids that a service repeats stay apart. Messages that hold nothing but approval answers join the group that asked.
  */
 export function groupMessages(messages: readonly Message[]): GroupedMessages {
   const groups: MessageGroup[] = [];
@@ -96,7 +98,7 @@ export function callSlots(message: Message): CallSlot[] {
   return functionCalls(message).map((call) => {
     const occurrence = seen.get(call.callId) ?? 0;
     seen.set(call.callId, occurrence + 1);
-    return { call, resultId: resultMessageId(message.messageId, call.callId, occurrence), result: undefined };
+    return { message, call, resultId: resultMessageId(message.messageId, call.callId, occurrence), result: undefined };
   });
 }
 
@@ -120,9 +122,15 @@ function placeResults(message: Message, open: CallSlot[]): { message: Message; c
   return orphans;
 }
 
-function findSlot(open: readonly CallSlot[], message: Message, content: FunctionResultContent): number {
-  const exact = open.findIndex((slot) => slot.resultId === message.messageId && slot.call.callId === content.callId);
-  return exact >= 0 ? exact : open.findIndex((slot) => slot.call.callId === content.callId);
+function findSlot(open: readonly CallSlot[], { messageId }: Message, { callId }: FunctionResultContent): number {
+  const exact = open.findIndex((slot) => slot.resultId === messageId && slot.call.callId === callId);
+  if (exact >= 0 || messageId.endsWith(`/${callId}`)) {
+    // An id like those we derive names its call; no other call with the same call id will do.
+    return exact;
+  }
+  // The slots of a message stand together, in the order of its calls.
+  const last = open.findLast((slot) => slot.call.callId === callId);
+  return open.findIndex((slot) => slot.message === last?.message && slot.call.callId === callId);
 }
 
 interface ApprovalRequest {

@@ -107,10 +107,21 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     const notes = this.#notesOf(context);
     const { maxMessages, keepFirst } = this.#policy;
     const { needed, answered } = openEndsOf(context.input);
-    const window = await loadWindow(notes.log, { maxMessages, keepFirst, needed, signal: context.signal });
+    const isOwn = ownMessages(context);
+    const window = await loadWindow(notes.log, {
+      maxMessages,
+      keepFirst,
+      needed,
+      isOwn,
+      signal: context.run.options.signal,
+    });
     notes.version = window.version;
-    const messages = await this.#reduce(repair(window, answered, notes.repairs, context), context);
-    context.addHistory(messages, resultIds(window.groups));
+    const ids = resultIds(window.groups, answered);
+    const staysOpen = ({ call, resultId }: CallSlot): boolean =>
+      // Of calls that an earlier attempt at this very run left, only the runtime knows whether they wait for the caller.
+      resultId.startsWith(`${context.runId}:o`) || ids.get(call.callId)?.includes(resultId) === true;
+    const messages = repair(window, staysOpen, notes.repairs, context);
+    context.addHistory(await this.#reduce(messages, staysOpen, context), ids);
   }
 
   async persist(context: RunContext): Promise<void> {
@@ -125,7 +136,11 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     }
   }
 
-  async #reduce(messages: readonly Message[], context: RunContext): Promise<readonly Message[]> {
+  async #reduce(
+    messages: readonly Message[],
+    staysOpen: (slot: CallSlot) => boolean,
+    context: RunContext,
+  ): Promise<readonly Message[]> {
     const { reducer } = this.#policy;
     if (reducer === undefined || messages.length === 0) {
       return messages;
@@ -135,7 +150,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       throw configurationError("reducer", "must return an array of messages");
     }
     return groupMessages(reduced)
-      .groups.filter((group) => isPendingApproval(group) || openCalls(group).every(isOwnOf(context)))
+      .groups.filter((group) => !isDangling(group) && (isPendingApproval(group) || openCalls(group).every(staysOpen)))
       .flatMap(groupToMessages);
   }
 
@@ -185,40 +200,58 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   }
 }
 
+/** What an earlier attempt at this run was asked and made. What a caller merely sends again begins with an answer. */
+function ownMessages({ runId, input }: RunContext): (message: Message) => boolean {
+  const given = new Set(input.map(({ messageId }) => messageId));
+  return ({ messageId, role }) =>
+    messageId.startsWith(`${runId}:`) || (role !== "assistant" && role !== "tool" && given.has(messageId));
+}
+
 /** What the input answers: approval requests, and calls that were left to the caller. */
-function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Set<string> } {
-  const answered = new Set<string>();
-  const needed = new Set<string>();
+function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Map<string, number> } {
+  const { groups, orphans } = groupMessages(input);
+  const answered = new Map<string, number>();
+  const needed = new Set(orphans.map(({ callId }) => callId));
   for (const content of input.flatMap((message) => message.contents)) {
     if (content.type === "function_result") {
-      answered.add(content.callId);
-      needed.add(content.callId);
+      answered.set(content.callId, (answered.get(content.callId) ?? 0) + 1);
     } else if (content.type === "function_approval_response") {
       needed.add(content.id);
+    }
+  }
+  // A transcript that is sent again holds old calls with their results: nothing has to be loaded for them.
+  for (const { result, resultId } of groups.flatMap(slotsOf)) {
+    if (result !== undefined) {
+      needed.delete(resultId);
     }
   }
   return { needed, answered };
 }
 
-/** Calls that an earlier attempt at this very run left: only the runtime knows whether they wait for the caller. */
-function isOwnOf({ runId }: RunContext): (slot: CallSlot) => boolean {
-  return ({ resultId }) => resultId.startsWith(`${runId}:o`);
+function slotsOf(group: MessageGroup): CallSlot[] {
+  return group.items.flatMap(({ slots }) => slots);
 }
 
-/** The ids under which the results of calls are stored or are to be, by call id; where it repeats, that of an open call. */
-function resultIds(groups: readonly MessageGroup[]): Map<string, string> {
-  const slots = groups.flatMap(({ items }) => items.flatMap((item) => item.slots));
-  const answered = slots.map(({ call, result, resultId }) => [call.callId, result?.messageId ?? resultId] as const);
-  return new Map([
-    ...answered,
-    ...groups.flatMap(openCalls).map(({ call, resultId }) => [call.callId, resultId] as const),
-  ]);
+/**
+ * The ids under which the results that the input holds are stored or are to be, by call id: those of the newest open
+ * calls with that id, in order; where fewer are open, those of the newest calls.
+ */
+function resultIds(groups: readonly MessageGroup[], answered: ReadonlyMap<string, number>): Map<string, string[]> {
+  const slots = groups.flatMap(slotsOf);
+  return new Map(
+    [...answered].map(([callId, count]) => {
+      const called = slots.filter(({ call }) => call.callId === callId);
+      const open = called.filter(({ result }) => result === undefined);
+      const chosen = open.length < count ? called : open;
+      return [callId, chosen.slice(-count).map(({ result, resultId }) => result?.messageId ?? resultId)];
+    }),
+  );
 }
 
 /** The messages of a window, valid for a model: open calls closed, results without a call and lost reasoning dropped. */
 function repair(
   window: HistoryWindow,
-  answered: ReadonlySet<string>,
+  staysOpen: (slot: CallSlot) => boolean,
   repairs: Message[],
   context: RunContext,
 ): readonly Message[] {
@@ -231,8 +264,7 @@ function repair(
     });
   }
   for (const group of window.groups.filter((group) => !isPendingApproval(group))) {
-    const lost = openCalls(group).filter((slot) => !answered.has(slot.call.callId) && !isOwnOf(context)(slot));
-    for (const slot of lost) {
+    for (const slot of openCalls(group).filter((slot) => !staysOpen(slot))) {
       slot.result = interruptedResult(slot);
       repairs.push(slot.result);
       context.report({

@@ -58,8 +58,10 @@ export function functionResults(message: Message): FunctionResultContent[] {
 
 /**
  * The id of the message that holds the result of a call. Every writer of that result derives the same id, so the
- * first one wins and none is stored twice. `occurrence` tells apart calls of one message that share a call id.
+ * first one wins and none is stored twice. `occurrence` tells apart calls of one message that share a call id; no two
+ * calls of a message come to the same id, whatever characters their call ids hold.
  */
 export function resultMessageId(callMessageId: string, callId: string, occurrence = 0): string {
-  return occurrence === 0 ? `${callMessageId}/${callId}` : `${callMessageId}/${callId}#${occurrence}`;
+  const isPlain = occurrence === 0 && !callId.startsWith("#");
+  return isPlain ? `${callMessageId}/${callId}` : `${callMessageId}/#${occurrence}/${callId}`;
 }

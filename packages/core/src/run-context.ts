@@ -19,7 +19,8 @@ export interface RunOptions {
   readonly ephemeral: boolean;
   /** True when the model service keeps the conversation: history is not loaded, but may be stored for audit. */
   readonly serviceManaged: boolean;
-  readonly signal: AbortSignal;
+  /** The caller's; `undefined` when nobody can give the run up. */
+  readonly signal?: AbortSignal | undefined;
   readonly input: readonly Message[];
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
@@ -48,10 +49,17 @@ export class Run {
   response: unknown;
   error: unknown;
   #input: readonly Message[];
+  #ownSignal: AbortSignal | undefined;
 
   constructor(options: RunOptions) {
     this.options = options;
     this.#input = options.input;
+  }
+
+  /** The caller's signal, or one of this run's own that never fires: what is shared gathers the listeners of all runs. */
+  get signal(): AbortSignal {
+    this.#ownSignal ??= this.options.signal ?? new AbortController().signal;
+    return this.#ownSignal;
   }
 
   /** The input without messages that turned out to be history. */
@@ -61,14 +69,16 @@ export class Run {
 
   /** What the model is given, before what the run produces: contributions in provider order, then the input. */
   modelInput(): Message[] {
-    return [...this.contributions.flatMap((contribution) => contribution.messages), ...this.#input];
+    // Not flatMap: twenty times slower, and called at least twice a run.
+    const start: Message[] = [];
+    return start.concat(...this.contributions.map(({ messages }) => messages), this.#input);
   }
 
   /**
    * Adds loaded history: its messages are never stored again, and input with the same ids is dropped. So are results for
-   * calls that it knows the result of; `resultIds` gives the id of a call's result, by call id.
+   * calls that it knows the result of; `resultIds` gives, by call id, the ids of the results that the input holds, in order.
    */
-  addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, string>): void {
+  addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, readonly string[]>): void {
     const attribution = { sourceId, sourceType: "history" } as const;
     this.contributions.push({
       sourceId,
@@ -79,7 +89,7 @@ export class Run {
     const fresh = without(this.#input, messages, given);
     // A transcript that is sent again may hold results under the caller's own ids.
     const input = withResultIds(fresh, resultIds);
-    this.#input = input === fresh ? fresh : without(input, messages, new Set(resultIds.values()));
+    this.#input = input === fresh ? fresh : without(input, messages, new Set([...resultIds.values()].flat()));
   }
 
   addContext(sourceId: string, messages: readonly Message[]): void {
@@ -107,19 +117,20 @@ function without(
   return known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
 }
 
-/** A caller's answer to a call in the history gets the id that every other writer of that result would use. */
-function withResultIds(input: readonly Message[], ids: ReadonlyMap<string, string>): readonly Message[] {
+/** A caller's answers to calls in the history get the ids that every other writer of those results would use. */
+function withResultIds(input: readonly Message[], ids: ReadonlyMap<string, readonly string[]>): readonly Message[] {
   if (ids.size === 0 || !input.some((message) => functionResults(message).length > 0)) {
     return input;
   }
   const ownCalls = new Set<string>();
+  const left = new Map([...ids].map(([callId, resultIds]) => [callId, [...resultIds]]));
   return input.map((message) => {
     for (const { callId } of functionCalls(message)) {
       ownCalls.add(callId);
     }
     const [result, ...others] = functionResults(message);
     const isOwn = result === undefined || others.length > 0 || ownCalls.has(result.callId);
-    const id = isOwn ? undefined : ids.get(result.callId);
+    const id = isOwn ? undefined : left.get(result.callId)?.shift();
     return id === undefined ? message : { ...message, messageId: id };
   });
 }
@@ -171,7 +182,7 @@ export class RunContext {
 
   /** Fires when the caller gives the run up. Not meant for stores: what is to be stored is stored all the same. */
   get signal(): AbortSignal {
-    return this.#run.options.signal;
+    return this.#run.signal;
   }
 
   /** What the caller passed, without messages that are in the loaded history already. */
@@ -211,7 +222,7 @@ export class RunContext {
   }
 
   /** Adds loaded history. Only for a provider that loads it; see {@link Run.addHistory}. */
-  addHistory(messages: readonly Message[], resultIds: ReadonlyMap<string, string> = new Map()): void {
+  addHistory(messages: readonly Message[], resultIds: ReadonlyMap<string, readonly string[]> = new Map()): void {
     this.#run.addHistory(this.#sourceId, messages, resultIds);
   }
 

@@ -99,7 +99,7 @@ export class SessionStore {
         }
       }
       // Writers that met once would meet again at every attempt if each of them started over at once.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 100)));
+      await new Promise<void>((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 100)));
     }
   }
 
@@ -112,37 +112,33 @@ export class SessionStore {
   async list(
     scope: SessionScope & { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   ): Promise<SessionList> {
-    const prefix = prefixOf(scope);
+    const tags = tagsOf(scope);
     const { limit, cursor, ...rest } = scope;
-    const page = await this.#store.listKeys({ ...rest, tags: tagsOf(scope), limit, cursor });
-    const sessionIds = page.keys.filter(({ key }) => key.startsWith(prefix)).map(({ key }) => idOf(key, prefix));
-    return { sessionIds, cursor: page.cursor };
+    const page = await this.#store.listKeys({ ...rest, tags, limit, cursor });
+    return { sessionIds: page.keys.flatMap(({ key }) => idOf(key, scope.owner)), cursor: page.cursor };
   }
 }
 
-function prefixOf(scope: SessionScope): string {
-  assertOwner(scope?.owner, "owner");
-  return scope.owner === null ? "session::" : `session:${encode(scope.owner)}.:`;
-}
+const PREFIX = "session:";
 
+/** JSON keeps any two names apart, whatever characters they hold, and is readable in the store. */
 function keyOf(sessionId: string, scope: SessionScope): string {
   assertName(sessionId, "sessionId");
-  return prefixOf(scope) + encode(sessionId);
+  assertOwner(scope?.owner, "owner");
+  return PREFIX + JSON.stringify([scope.owner, sessionId]);
 }
 
 function tagsOf(scope: SessionScope): Record<string, string> {
-  return { agentfw: scope.owner === null ? "session" : `session:${encode(scope.owner)}` };
+  assertOwner(scope?.owner, "owner");
+  return { agentfw: PREFIX + JSON.stringify(scope.owner) };
 }
 
-/** One text for one name: plain ASCII stays readable, every other code unit becomes `~` and four digits. */
-function encode(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, (character) => `~${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-function idOf(key: string, prefix: string): string {
-  return key
-    .slice(prefix.length)
-    .replace(/~([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+function idOf(key: string, owner: string | null): string[] {
+  if (!key.startsWith(PREFIX)) {
+    return [];
+  }
+  const names: unknown = JSON.parse(key.slice(PREFIX.length));
+  return Array.isArray(names) && names[0] === owner && typeof names[1] === "string" ? [names[1]] : [];
 }
 
 function restore(text: string, sessionId: string, owner: string | null): AgentSession {

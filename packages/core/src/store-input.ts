@@ -39,21 +39,7 @@ export function assertCount(value: unknown, field: string, minimum: number): ass
 
 /** The length in bytes of `text` as UTF-8; a lone surrogate counts three, as its replacement does. */
 export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit > 0x7f) {
-      bytes += unit > 0x7ff ? 2 : 1;
-      if (unit >= 0xd800 && unit <= 0xdbff) {
-        const next = text.charCodeAt(index + 1);
-        if (next >= 0xdc00 && next <= 0xdfff) {
-          // A pair is four bytes for two units: one fewer for each than a single unit of its size.
-          index += 1;
-        }
-      }
-    }
-  }
-  return bytes;
+  return new TextEncoder().encode(text).length;
 }
 
 /**
@@ -116,15 +102,13 @@ export function assertReadOptions(options: ReadOptions): void {
 
 /** Refuses a listing that names neither an owner nor, explicitly, all of them. */
 export function assertListFilter(filter: HistoryListFilter): void {
-  if (typeof filter !== "object" || filter === null || !("owner" in filter || "allOwners" in filter)) {
-    throw configurationError("filter", "must name an owner (null for unowned), or allOwners: true");
+  const isObject = typeof filter === "object" && filter !== null;
+  const isForAll = isObject && "allOwners" in filter && filter.allOwners === true;
+  if (!isObject || isForAll === "owner" in filter) {
+    throw configurationError("filter", "must name an owner (null for unowned) or allOwners: true, and not both");
   }
-  if ("allOwners" in filter) {
-    if (filter.allOwners !== true || "owner" in filter) {
-      throw configurationError("filter.allOwners", "must be true, and without an owner beside it");
-    }
-  } else {
-    assertOwner(filter.owner, "filter.owner");
+  if (!isForAll) {
+    assertOwner("owner" in filter ? filter.owner : undefined, "filter.owner");
   }
   if (filter.source !== undefined) {
     assertName(filter.source, "filter.source");

@@ -6,7 +6,10 @@ import type { AgentSession } from "./session.ts";
 export interface ToolContext {
   readonly runId: string;
   readonly callId: string;
-  /** The same for every retry of one `runId`, so that a tool can refuse to act twice. */
+  /**
+   * The same for every retry of one `runId` in one session, and another one for every other call, so that a tool can
+   * refuse to act twice. At most 64 characters, and says nothing about who asks: it may be handed to other services.
+   */
   readonly idempotencyKey: string;
   /** The session of the run; `undefined` in a run without one. */
   readonly session: AgentSession | undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Content, contentFromInput, contentFromJson, type Json, messageToJson } from "../src/index.ts";
+import { contentFromInput, contentFromJson } from "../src/content-codec.ts";
+import { type Content, type Json, messageToJson } from "../src/index.ts";
 import { Random } from "./support/random.ts";
 
 /** The stored form of a content. */

@@ -142,7 +142,7 @@ test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "5", unde
   "a timeout of %j is refused with its field",
   (value) => {
     expect(() => assertTimeout(value, "timeoutMs")).toThrow(expect.objectContaining({ code: "configuration" }));
-    expect(() => assertTimeout(value, "queueTimeoutMs")).toThrow("queueTimeoutMs: must be a number of milliseconds");
+    expect(() => assertTimeout(value, "queueTimeoutMs")).toThrow("queueTimeoutMs: must be milliseconds");
   },
 );
 

@@ -119,7 +119,7 @@ describe("a result", () => {
     ]);
   });
 
-  test("of a repeated call id under an id of its own goes to the oldest call that is open", () => {
+  test("of a repeated call id under an id of its own goes to the newest call that is open", () => {
     const messages = [
       assistant("a1", call("call_0")),
       toolMessage("t1", "call_0"),
@@ -127,16 +127,16 @@ describe("a result", () => {
       assistant("a3", call("call_0")),
       toolMessage("t2", "call_0"),
     ];
-    expect(groupIds(messages)).toEqual([["a1", "t1"], ["a2", "t2"], ["a3"]]);
+    expect(groupIds(messages)).toEqual([["a1", "t1"], ["a2"], ["a3", "t2"]]);
   });
 
   test("of a call id that repeats within one message goes to the call at its place", () => {
     const calls = assistant("a1", call("c", "one"), call("c", "two"), call("c", "three"));
-    const second: Message = { role: "tool", messageId: "a1/c#1", contents: [result("c", "second")] };
+    const second: Message = { role: "tool", messageId: "a1/#1/c", contents: [result("c", "second")] };
     const [group] = groupMessages([calls, second, resultOf("a1", "c", "first")]).groups;
-    expect(ids(groupToMessages(group!))).toEqual(["a1", "a1/c", "a1/c#1"]);
-    expect(openCalls(group!).map(({ resultId }) => resultId)).toEqual(["a1/c#2"]);
-    expect(callSlots(calls).map(({ resultId }) => resultId)).toEqual(["a1/c", "a1/c#1", "a1/c#2"]);
+    expect(ids(groupToMessages(group!))).toEqual(["a1", "a1/c", "a1/#1/c"]);
+    expect(openCalls(group!).map(({ resultId }) => resultId)).toEqual(["a1/#2/c"]);
+    expect(callSlots(calls).map(({ resultId }) => resultId)).toEqual(["a1/c", "a1/#1/c", "a1/#2/c"]);
   });
 
   test("beside text is taken out of the message, and the text stays", () => {

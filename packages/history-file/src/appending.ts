@@ -1,8 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { AgentFrameworkError, type HistoryRecord } from "@agentfw/core";
+import { AgentFrameworkError, type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
 import { conflictError, FileProblem, PROVIDER } from "./errors.ts";
-import { appendOnce, CREATE_APPEND, close, fstat, MAX_CALL_BYTES, open, syncData, truncate } from "./file-calls.ts";
+import {
+  appendOnce,
+  CREATE_APPEND,
+  close,
+  fstat,
+  MAX_CALL_BYTES,
+  open,
+  syncData,
+  truncate,
+  unlink,
+} from "./file-calls.ts";
 import { encodeHeader, encodeTurn, fingerprint } from "./line-format.ts";
 import { directoryOf, type FoundFile, type OpenFile, type Place } from "./open-files.ts";
 import { isConversation, versionOf } from "./reading.ts";
@@ -81,6 +91,12 @@ export async function createConversation(records: readonly HistoryRecord[], cont
     }
     await writeAll(descriptor, 0, Buffer.concat([header, line]), context);
     await directories.sync(directoryOf(directories.root, place.path));
+  } catch (error) {
+    if (!isAgentFrameworkError(error, "outcome_unknown")) {
+      // Nothing of the turn is in it any more.
+      await unlink(place.file).catch(() => undefined);
+    }
+    throw error;
   } finally {
     await close(descriptor);
   }

@@ -3,7 +3,7 @@ import { readRange } from "./file-calls.ts";
 import {
   decodeEnd,
   decodeHead,
-  decodeLineHead,
+  decodeIds,
   FINGERPRINT_BYTES,
   fingerprint,
   HEAD_OFFSET,
@@ -84,35 +84,49 @@ export class BackwardLines {
 
   /** The line before the current position, or undefined at the floor. */
   async previous(): Promise<StoredLine | undefined> {
-    if (this.#position <= this.#floor) {
-      return undefined;
-    }
-    const end = this.#position;
-    let start = this.#lineStart();
-    while (start === undefined) {
+    let line = this.#takeLine();
+    while (line === undefined && this.#position > this.#floor) {
       await this.#extend(this.#startOfLongLine());
-      start = this.#lineStart();
+      line = this.#takeLine();
+    }
+    return line;
+  }
+
+  /**
+   * The ids of the lines before the current position, as many as one block holds, the newest first; none at the floor.
+   * What a long line holds beside its ids is not read. The first append of a process goes through hundreds of lines,
+   * so they come in bulk and are not verified: the worst that damage does here is that an id is not known.
+   */
+  async previousIds(): Promise<readonly StoredIds[]> {
+    if (this.#position > this.#floor && this.#lineStart() === undefined) {
+      const skipped = await this.#skipLongLine();
+      if (skipped !== undefined) {
+        return [skipped];
+      }
+    }
+    const found: StoredIds[] = [];
+    for (let line = await this.previous(); line !== undefined; line = this.#takeLine()) {
+      found.push({ start: line.start, end: line.end, ids: decodeIds(line.bytes) });
+    }
+    return found;
+  }
+
+  /** The line before the current position if the window holds all of it. */
+  #takeLine(): StoredLine | undefined {
+    const end = this.#position;
+    const start = end > this.#floor ? this.#lineStart() : undefined;
+    if (start === undefined) {
+      return undefined;
     }
     const bytes = this.#window.subarray(start - this.#start, end - 1 - this.#start);
     this.#keep(start);
     return { start, end, bytes };
   }
 
-  /** As {@link previous}, but does not read what a long line holds beside its ids. */
-  async previousIds(): Promise<StoredIds | undefined> {
-    if (this.#position > this.#floor && this.#lineStart() === undefined) {
-      const skipped = await this.#skipLongLine();
-      if (skipped !== undefined) {
-        return skipped;
-      }
-    }
-    const line = await this.previous();
-    return line && { start: line.start, end: line.end, ids: decodeLineHead(line.bytes)?.ids };
-  }
-
   /** Where the line starts that ends at the position, if the window goes back that far. */
   #lineStart(): number | undefined {
-    const index = this.#window.subarray(0, -1).lastIndexOf(LINE_FEED);
+    // The last byte is the line feed of the line itself.
+    const index = this.#window.length > 1 ? this.#window.lastIndexOf(LINE_FEED, this.#window.length - 2) : -1;
     if (index >= 0) {
       return this.#start + index + 1;
     }

@@ -15,7 +15,7 @@ export async function clearConversation(
   beforeChange: () => void,
 ): Promise<void> {
   try {
-    await files.use(place, async () => undefined);
+    await files.use(place, "read", async () => undefined);
   } catch (error) {
     if (!isAgentFrameworkError(error, "corrupt")) {
       throw error;

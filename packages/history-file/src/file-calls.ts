@@ -92,6 +92,14 @@ export function stat(path: string): Promise<BigIntStats> {
   return call((done) => fs.stat(path, { bigint: true }, done));
 }
 
+/**
+ * As {@link stat}, without a thread in between, which takes ten times as long. Only for a path whose file is open and in
+ * whose directory another call has just succeeded: then it is answered from memory and cannot hang.
+ */
+export function statNow(path: string): BigIntStats | undefined {
+  return fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
 export function lstat(path: string): Promise<BigIntStats> {
   return call((done) => fs.lstat(path, { bigint: true }, done));
 }

@@ -104,7 +104,7 @@ export class FileHistoryStore implements HistoryStore {
       signal: options.signal,
       work: async (access): Promise<Appended> => {
         const context = this.#context(place, options, access);
-        const appended = await this.#files.use(place, (found) => appendTurn(found, turn, context));
+        const appended = await this.#files.use(place, "append", (found) => appendTurn(found, turn, context));
         return appended ?? createConversation(turn, context);
       },
     });
@@ -162,9 +162,9 @@ export class FileHistoryStore implements HistoryStore {
       signal,
       work: async (access) => {
         const context = { ...this.#context(place, options, access), ...access };
-        await this.#files.use(place, (found) => replaceRun(found, replacement, context));
+        await this.#files.use(place, "read", (found) => replaceRun(found, replacement, context));
         // Nothing found now is nothing found before: whoever writes the conversation waits for this call.
-        const version = await this.#files.use(place, (found) => this.#currentVersion(found));
+        const version = await this.#files.use(place, "read", (found) => this.#currentVersion(found));
         if (version === undefined) {
           throw conflictError("range.fromId: there is no conversation", "");
         }
@@ -186,14 +186,21 @@ export class FileHistoryStore implements HistoryStore {
     });
   }
 
-  /** Waits for writes under way, then closes the files that are kept open. A later call opens them again. */
+  /**
+   * Waits for writes under way, then closes the files that are kept open. A later call opens them again.
+   *
+   * @throws `timeout` when a write does not end; the files are closed as soon as it does.
+   */
   async close(): Promise<void> {
-    await this.#writes.close();
-    this.#files.closeAll();
+    await this.#guard("close", undefined, async () => {
+      this.#files.closeAll();
+      await this.#writes.close();
+      this.#files.closeAll();
+    });
   }
 
   async #readOnce(place: Place, options: ReadOptions): Promise<HistoryPage> {
-    const result = await this.#files.use(place, (found) => readPage(found, place, options));
+    const result = await this.#files.use(place, "read", (found) => readPage(found, place, options));
     if (result !== undefined && result.tornBytes > 0) {
       await this.#tornTails.read(place, result.end, result.tornBytes);
     }

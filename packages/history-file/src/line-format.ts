@@ -164,6 +164,14 @@ export function decodeLineHead(line: Buffer): TurnHead | undefined {
   return end?.lineBytes === line.length ? decodeHead(line.subarray(0, HEAD_OFFSET + end.headBytes), end) : undefined;
 }
 
+/** The ids of a line, given without its line feed, without verifying them. Undefined: it cannot be read. */
+export function decodeIds(line: Buffer): readonly string[] | undefined {
+  const check = line.length - CLOSE.length - 8;
+  const headBytes = Number.parseInt(line.toString("latin1", check - 8, check), 16);
+  const head = parse(line.subarray(HEAD_OFFSET, HEAD_OFFSET + headBytes));
+  return isPlainObject(head) && isList(head["ids"], isText) ? head["ids"] : undefined;
+}
+
 /** Reads a turn, given without its line feed. Undefined: the line is damaged. Records are checked one by one. */
 export function decodeTurn(line: Buffer): Turn | undefined {
   const head = decodeLineHead(line);

@@ -41,13 +41,15 @@ export interface HeldLock {
  * leaves it.
  */
 export class WriterLocks {
-  readonly #writer: WriterFile;
+  readonly #directories: Directories;
+  /** Entered at the first lock. */
+  #writerFile: WriterFile | undefined;
   readonly #onDiagnostic: DiagnosticHandler | undefined;
   /** Locks whose holders are unknown: what was seen, and since when by a clock that is never set. */
   readonly #watched = new Map<string, { readonly seen: string; readonly since: number }>();
 
   constructor(directories: Directories, onDiagnostic: DiagnosticHandler | undefined) {
-    this.#writer = new WriterFile(directories);
+    this.#directories = directories;
     this.#onDiagnostic = onDiagnostic;
   }
 
@@ -64,7 +66,7 @@ export class WriterLocks {
       assertWanted();
       if (await this.#take(lock, makeDirectory)) {
         this.#watched.delete(lock);
-        return new Held(file, lock, await this.#writer.get());
+        return new Held(file, lock, await this.#writer.get(this.#directories));
       }
       // A holder is asked after only when it takes longer than an ordinary write.
       if (attempt > 1) {
@@ -75,15 +77,22 @@ export class WriterLocks {
     }
   }
 
-  /** Removes this writer's own file. The next lock makes another. */
+  /** Gives up this writer's own file. The next lock makes another. */
   async close(): Promise<void> {
-    await this.#writer.remove();
+    const file = this.#writerFile;
+    this.#writerFile = undefined;
+    await file?.leave();
+  }
+
+  get #writer(): WriterFile {
+    this.#writerFile ??= WriterFile.enter(this.#directories.root);
+    return this.#writerFile;
   }
 
   async #take(lock: string, makeDirectory: () => Promise<void>): Promise<boolean> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await link((await this.#writer.get()).path, lock);
+        await link((await this.#writer.get(this.#directories)).path, lock);
         return true;
       } catch (error) {
         const code = systemCode(error);
@@ -94,7 +103,7 @@ export class WriterLocks {
           throw code === "ENOENT" ? error : withoutHardLinks(error, code);
         }
         // The directory is missing or was just pruned, or someone removed this writer's file.
-        await this.#writer.restore();
+        await this.#writer.restore(this.#directories);
         await unless(["ENOENT"], makeDirectory());
       }
     }

@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
 import { corruptError, FileProblem, refusedError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, systemCode, unless } from "./file-calls.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, systemCode, unless } from "./file-calls.ts";
 import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 import type { ConversationHeader } from "./line-format.ts";
+import { type Kept, RecentlyUsed } from "./recently-used.ts";
 import type { Tail } from "./tail.ts";
 
-/** So many conversations keep their file open; the one that was not used for longest gives way. */
-const MAX_OPEN_FILES = 64;
+/** So many files stay open in the process, for at most so long after their last use. */
+const RECENT = new RecentlyUsed(64, 60_000);
 
 /** A conversation's key and where it is. */
 export interface Place {
@@ -28,7 +29,6 @@ export interface OpenFile {
   readonly headerEnd: number;
   /** Behind the line that remembers replaced ids: where the first turn starts. */
   readonly bodyStart: number;
-  readonly writable: boolean;
   /** What the last write of this process knew of the end; only touched under the lock. */
   tail: Tail | undefined;
 }
@@ -39,7 +39,8 @@ export interface FoundFile {
   readonly size: number;
 }
 
-interface Entry extends OpenFile {
+interface Entry extends OpenFile, Kept {
+  readonly isWritable: boolean;
   readonly device: bigint;
   readonly inode: bigint;
   users: number;
@@ -52,7 +53,6 @@ interface Entry extends OpenFile {
  */
 export class OpenFiles {
   readonly #directories: Directories;
-  /** In order of use, the newest last. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(directories: Directories) {
@@ -72,26 +72,29 @@ export class OpenFiles {
   }
 
   /**
-   * Lends the conversation's file to `work`; undefined when there is none.
+   * Lends the conversation's file to `work`; undefined when there is none. A reader needs no right to write.
    *
    * @throws `corrupt` for a file whose header cannot be read or is another conversation's, `unsupported` for one of a
    * later version.
    */
-  async use<T>(place: Place, work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
-    const status = await unless(["ENOENT"], stat(place.file));
+  async use<T>(place: Place, mode: "read" | "append", work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
+    // An append has just made its lock beside the file.
+    const isAtHand = mode === "append" && this.knows(place);
+    const status = isAtHand ? statNow(place.file) : await unless(["ENOENT"], stat(place.file));
     if (status === undefined) {
       this.forget(place);
       await this.#assertAbsent(place);
       return undefined;
     }
     const cached = this.#entries.get(place.file);
-    if (cached !== undefined && cached.inode === status.ino && cached.device === status.dev) {
+    const isFit = cached?.isWritable || mode === "read";
+    if (cached !== undefined && isFit && cached.inode === status.ino && cached.device === status.dev) {
       cached.users += 1;
-      return this.#lend(place, cached, Number(status.size), work);
+      return this.#lend(cached, Number(status.size), work);
     }
     this.forget(place);
-    const opened = await this.#open(place);
-    return opened && this.#lend(place, opened.entry, opened.size, work);
+    const opened = await this.#open(place, mode);
+    return opened && this.#lend(opened.entry, opened.size, work);
   }
 
   /** True when no file is there, and really none: a link or a store that is out of reach rejects. */
@@ -105,51 +108,42 @@ export class OpenFiles {
 
   /** Gives up the descriptor; the file may be gone or replaced. */
   forget(place: Place): void {
-    const entry = this.#entries.get(place.file);
-    if (entry !== undefined) {
-      this.#entries.delete(place.file);
-      entry.isCached = false;
-      this.#closeUnused(entry);
-    }
+    this.#entries.get(place.file)?.giveUp();
   }
 
   /** Closes every descriptor as soon as nobody uses it. */
   closeAll(): void {
     for (const entry of this.#entries.values()) {
-      entry.isCached = false;
-      this.#closeUnused(entry);
+      entry.giveUp();
     }
-    this.#entries.clear();
   }
 
   /** The entry counts this use already. */
-  async #lend<T>(place: Place, entry: Entry, size: number, work: (found: FoundFile) => Promise<T>): Promise<T> {
-    // Moves the entry to the end of the order of use.
-    if (this.#entries.delete(place.file)) {
-      this.#entries.set(place.file, entry);
+  async #lend<T>(entry: Entry, size: number, work: (found: FoundFile) => Promise<T>): Promise<T> {
+    if (entry.isCached) {
+      RECENT.use(entry);
     }
     try {
       return await work({ file: entry, size });
     } finally {
       entry.users -= 1;
-      this.#closeUnused(entry);
+      closeUnused(entry);
     }
   }
 
-  async #open(place: Place): Promise<{ entry: Entry; size: number } | undefined> {
+  async #open(place: Place, mode: "read" | "append"): Promise<{ entry: Entry; size: number } | undefined> {
     await this.#directories.assertPlain(place.path);
-    const opened = await openForUse(place.file);
+    const opened = await openForUse(place.file, mode);
     if (opened === undefined) {
       await this.#assertAbsent(place);
       return undefined;
     }
     try {
       const status = await fstat(opened.descriptor);
-      const entry = await describe(place, opened, status);
-      if (entry !== undefined) {
+      const found = await describe(place, opened, status);
+      if (found !== undefined) {
         this.#directories.noticed();
-        this.#remember(place, entry);
-        return { entry, size: Number(status.size) };
+        return { entry: this.#remember(place, found), size: Number(status.size) };
       }
     } catch (error) {
       await close(opened.descriptor);
@@ -168,38 +162,44 @@ export class OpenFiles {
     }
   }
 
-  #remember(place: Place, entry: Entry): void {
+  #remember(place: Place, found: Omit<Entry, "giveUp">): Entry {
     this.forget(place);
+    const entry: Entry = {
+      ...found,
+      giveUp: () => {
+        if (this.#entries.get(place.file) === entry) {
+          this.#entries.delete(place.file);
+        }
+        RECENT.remove(entry);
+        entry.isCached = false;
+        closeUnused(entry);
+      },
+    };
     this.#entries.set(place.file, entry);
-    for (const [file, oldest] of this.#entries) {
-      if (this.#entries.size <= MAX_OPEN_FILES) {
-        break;
-      }
-      this.#entries.delete(file);
-      oldest.isCached = false;
-      this.#closeUnused(oldest);
-    }
-  }
-
-  #closeUnused(entry: Entry): void {
-    if (!entry.isCached && entry.users === 0) {
-      // Writes were synced by whoever made them, so closing has nothing to report.
-      close(entry.descriptor).catch(() => undefined);
-    }
+    return entry;
   }
 }
 
-async function openForUse(file: string): Promise<{ descriptor: number; writable: boolean } | undefined> {
+function closeUnused(entry: Entry): void {
+  if (!entry.isCached && entry.users === 0) {
+    // Writes were synced by whoever made them, so closing has nothing to report.
+    close(entry.descriptor).catch(() => undefined);
+  }
+}
+
+async function openForUse(
+  file: string,
+  mode: "read" | "append",
+): Promise<{ descriptor: number; isWritable: boolean } | undefined> {
   try {
-    return { descriptor: await open(file, READ_APPEND), writable: true };
+    return { descriptor: await open(file, READ_APPEND), isWritable: true };
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT") {
       return undefined;
     }
-    if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
-      // A reader without the right to write can still read; an append asks for the right again.
-      return { descriptor: await open(file, READ_ONLY), writable: false };
+    if (mode === "read" && (code === "EACCES" || code === "EPERM" || code === "EROFS")) {
+      return { descriptor: await open(file, READ_ONLY), isWritable: false };
     }
     throw error;
   }
@@ -207,9 +207,9 @@ async function openForUse(file: string): Promise<{ descriptor: number; writable:
 
 async function describe(
   place: Place,
-  opened: { descriptor: number; writable: boolean },
+  opened: { descriptor: number; isWritable: boolean },
   status: BigIntStats,
-): Promise<Entry | undefined> {
+): Promise<Omit<Entry, "giveUp"> | undefined> {
   if (!status.isFile()) {
     throw status.isDirectory() ? new FileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
   }

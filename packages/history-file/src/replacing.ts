@@ -75,8 +75,8 @@ export async function replaceRun(found: FoundFile, wanted: Replacement, context:
 
 async function allLines(tail: BackwardLines): Promise<StoredIds[]> {
   const newestFirst: StoredIds[] = [];
-  for (let line = await tail.previousIds(); line !== undefined; line = await tail.previousIds()) {
-    newestFirst.push(line);
+  for (let block = await tail.previousIds(); block.length > 0; block = await tail.previousIds()) {
+    newestFirst.push(...block);
   }
   return newestFirst.reverse();
 }

@@ -75,16 +75,18 @@ export async function readReplaced(file: OpenFile): Promise<ReadonlySet<string>>
   return new Set(line && decodeLineHead(line)?.replaced);
 }
 
-async function newestIds(lines: BackwardLines, window: number): Promise<string[]> {
-  const newestFirst: (readonly string[])[] = [];
-  let count = 0;
-  while (count < window) {
-    const line = await lines.previousIds();
-    if (line === undefined) {
+async function newestIds(tail: BackwardLines, window: number): Promise<string[]> {
+  const newestFirst: string[] = [];
+  while (newestFirst.length < window) {
+    const lines = await tail.previousIds();
+    if (lines.length === 0) {
       break;
     }
-    newestFirst.push(line.ids ?? []);
-    count += line.ids?.length ?? 0;
+    for (const { ids = [] } of lines) {
+      for (let index = ids.length - 1; index >= 0; index -= 1) {
+        newestFirst.push(ids[index] ?? "");
+      }
+    }
   }
-  return newestFirst.reverse().flat();
+  return newestFirst.reverse();
 }

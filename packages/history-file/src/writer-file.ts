@@ -14,18 +14,30 @@ export interface Writer {
   readonly path: string;
 }
 
-/** The file of one store in `_writers`, made before its first write and removed by `close`. */
+/** One for each root, so that stores which nobody closes do not leave a file each. */
+const writerFiles = new Map<string, WriterFile>();
+
+/** The file of this process in `_writers`, made before its first write and removed when its last store is closed. */
 export class WriterFile {
-  readonly #directories: Directories;
+  readonly #root: string;
+  #users = 0;
   #writer: Promise<Writer> | undefined;
 
-  constructor(directories: Directories) {
-    this.#directories = directories;
+  private constructor(root: string) {
+    this.#root = root;
   }
 
-  /** This store's writer; makes its file at the first call. A failure is not remembered. */
-  get(): Promise<Writer> {
-    this.#writer ??= this.#make().catch((error: unknown) => {
+  /** The one of this process for a root. Call {@link leave} when it is not needed any more. */
+  static enter(root: string): WriterFile {
+    const file = writerFiles.get(root) ?? new WriterFile(root);
+    writerFiles.set(root, file);
+    file.#users += 1;
+    return file;
+  }
+
+  /** The writer; makes its file at the first call. A failure is not remembered. */
+  get(directories: Directories): Promise<Writer> {
+    this.#writer ??= this.#make(directories).catch((error: unknown) => {
       this.#writer = undefined;
       throw error;
     });
@@ -33,45 +45,31 @@ export class WriterFile {
   }
 
   /** Makes the file again if someone removed it. */
-  async restore(): Promise<void> {
-    const writer = await this.get();
+  async restore(directories: Directories): Promise<void> {
+    const writer = await this.get(directories);
     if ((await unless(["ENOENT"], lstat(writer.path))) === undefined) {
-      await this.#write(writer);
+      await write(writer, directories);
     }
   }
 
-  /** Removes the file; locks that are links to it stay. */
-  async remove(): Promise<void> {
-    const writer = this.#writer;
-    this.#writer = undefined;
-    if (writer !== undefined) {
-      await unless(["ENOENT", "ENOTDIR"], unlink((await writer).path));
+  /** Removes the file when nobody else of the process uses it; locks that are links to it stay. */
+  async leave(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users === 0) {
+      writerFiles.delete(this.#root);
+      if (this.#writer !== undefined) {
+        await unless(["ENOENT", "ENOTDIR"], unlink((await this.#writer).path));
+      }
     }
   }
 
-  async #make(): Promise<Writer> {
+  async #make(directories: Directories): Promise<Writer> {
     const identity = await newIdentity();
-    const path = join(this.#directories.root, WRITERS_DIRECTORY, identity);
+    const path = join(this.#root, WRITERS_DIRECTORY, identity);
     const writer = { identity, random: randomPart(identity) ?? "", path };
-    await this.#write(writer);
+    await write(writer, directories);
     await this.#sweep(writer);
     return writer;
-  }
-
-  async #write({ identity, path }: Writer): Promise<void> {
-    await this.#directories.ensure(WRITERS_DIRECTORY);
-    try {
-      const descriptor = await open(path, CREATE_NEW);
-      try {
-        await appendOnce(descriptor, Buffer.from(identity));
-      } finally {
-        await close(descriptor);
-      }
-    } catch (error) {
-      if (systemCode(error) !== "EEXIST") {
-        throw error;
-      }
-    }
   }
 
   /**
@@ -79,7 +77,7 @@ export class WriterFile {
    * locks are links of their own.
    */
   async #sweep(own: Writer): Promise<void> {
-    const directory = join(this.#directories.root, WRITERS_DIRECTORY);
+    const directory = join(this.#root, WRITERS_DIRECTORY);
     try {
       for (const { name } of await readDirectory(directory)) {
         const path = join(directory, name);
@@ -89,6 +87,22 @@ export class WriterFile {
       }
     } catch {
       // Tidying up is no reason to fail a write; the next writer tries again.
+    }
+  }
+}
+
+async function write({ identity, path }: Writer, directories: Directories): Promise<void> {
+  await directories.ensure(WRITERS_DIRECTORY);
+  try {
+    const descriptor = await open(path, CREATE_NEW);
+    try {
+      await appendOnce(descriptor, Buffer.from(identity));
+    } finally {
+      await close(descriptor);
+    }
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") {
+      throw error;
     }
   }
 }

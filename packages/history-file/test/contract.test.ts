@@ -1,4 +1,5 @@
-import { mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
@@ -16,10 +17,11 @@ testHistoryStore({
 });
 
 async function openFiles(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
-  const directory = await mkdtemp(join(tmpdir(), "agentfw-history-file-"));
+  const directory = join(tmpdir(), `agentfw-history-file-${randomUUID()}`);
   // The kit stores a record at the limit only where the limit is small.
   const options: FileHistoryStoreOptions = { maxRecordBytes: 4_000_000, fsync: false, ...given, directory };
   const stores = [new FileHistoryStore(options)];
+  await mkdir(directory);
   const moved = `${directory}.moved`;
   return {
     store: stores[0]!,

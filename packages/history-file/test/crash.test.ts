@@ -105,6 +105,20 @@ describe("a disk that refuses", () => {
     expect((await store.append(conversation(), LAST)).appended).toBe(2);
   });
 
+  test("a first turn that fails leaves no file", async () => {
+    const { store, directory } = await openStore({ fsync: true });
+    await store.append(conversation("other"), BEFORE);
+    for (const call of ["fdatasync", "fsync"] as const) {
+      const spy = vi.spyOn(fs, call).mockImplementationOnce(((_descriptor: number, done: (e: Error) => void) => {
+        done(Object.assign(new Error("EIO"), { code: "EIO" }));
+      }) as never);
+      expect(await codeOf(store.append(conversation(), LAST))).toBe("unavailable");
+      spy.mockRestore();
+      expect(await tree(directory)).toHaveLength(3);
+    }
+    expect((await store.append(conversation(), LAST, { ifVersion: "" })).appended).toBe(2);
+  });
+
   test("a sync that fails takes the turn back, so that a retry writes it anew", async () => {
     const { store, directory } = await openStore({ fsync: true });
     await store.append(conversation(), BEFORE);

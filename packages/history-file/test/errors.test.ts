@@ -1,7 +1,8 @@
+import fs from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { toFrameworkError } from "../src/errors.ts";
 import { codeOf, conversation, fileOf, openStore, record, records, tree } from "./support/store.ts";
 
@@ -105,4 +106,26 @@ describe("an outage is never an empty history", () => {
     expect(await store.read(conversation())).toEqual({ records: [], version: "" });
     expect((await store.append(conversation(), [record("a")])).appended).toBe(1);
   });
+});
+
+test("a process that may only read can read; its appends are unauthorized until it may write", async () => {
+  const { store, directory } = await openStore();
+  await store.append(conversation(), records("a", 2));
+  await store.close();
+  const original = fs.open;
+  const spy = vi.spyOn(fs, "open").mockImplementation(((...args: unknown[]) => {
+    const [path, flags, , done] = args;
+    const isDenied = String(path).endsWith(".jsonl") && (Number(flags) & fs.constants.O_RDWR) !== 0;
+    if (isDenied && typeof done === "function") {
+      done(Object.assign(new Error("EACCES"), { code: "EACCES" }));
+    } else {
+      Reflect.apply(original, fs, args);
+    }
+  }) as never);
+  const { store: reader } = await openStore({ directory });
+  expect((await reader.read(conversation())).records).toEqual(records("a", 2));
+  expect(await codeOf(reader.append(conversation(), [record("b")]))).toBe("unauthorized");
+  expect((await reader.read(conversation())).records).toEqual(records("a", 2));
+  spy.mockRestore();
+  expect((await reader.append(conversation(), [record("b")])).appended).toBe(1);
 });

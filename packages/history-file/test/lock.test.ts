@@ -4,6 +4,7 @@ import fs from "node:fs";
 import { mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { FileHistoryStore } from "../src/index.ts";
 import { UNKNOWN_HOLDER_MS } from "../src/lock.ts";
 import { livenessOf, newIdentity, randomPart } from "../src/writer-identity.ts";
 import { codeOf, conversation, fileOf, openStore, record, records, tree } from "./support/store.ts";
@@ -54,7 +55,7 @@ describe("a writer's identity", () => {
   });
 
   test("of a process that ended and was not reaped is dead where that can be told", async () => {
-    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+    const parent = spawn("sh", ["-c", "sleep 0.3 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
     onTestFinished(() => {
       parent.kill("SIGKILL");
     });
@@ -63,9 +64,14 @@ describe("a writer's identity", () => {
     const [space] = (await newIdentity()).split(".");
     const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
     const start = stat.split(" ")[21] ?? "0";
-    await vi.waitFor(async () => {
-      expect(await livenessOf(`${space}.${pid}.${start}.00000000000000cc`)).toBe(HAS_START_TIMES ? "dead" : "unknown");
-    });
+    await vi.waitFor(
+      async () => {
+        const liveness = await livenessOf(`${space}.${pid}.${start}.00000000000000cc`);
+        expect(liveness).toBe(HAS_START_TIMES ? "dead" : "unknown");
+      },
+      { timeout: 10_000 },
+    );
+    // It still has its process id.
     expect(process.kill(Number(pid), 0)).toBe(true);
   });
 
@@ -126,25 +132,25 @@ describe("the lock of a holder that is dead", () => {
 
 describe("the lock of a holder in another container", () => {
   test("is waited for, and removed when nothing of it has changed for long enough", async () => {
-    const { store, directory, events } = await openStore({ timeoutMs: 300 });
+    const { store, directory, events } = await openStore({ timeoutMs: 800 });
     await store.append(conversation(), records("a", 2));
     const lock = await lockBy(FOREIGN, directory);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("timeout");
-    skipTime(UNKNOWN_HOLDER_MS - 1000);
+    skipTime(UNKNOWN_HOLDER_MS - 4000);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("timeout");
     // A sign of life: the holder's file changes with each lock that it takes or gives up.
     await utimes(lock, new Date(), new Date());
     vi.restoreAllMocks();
-    skipTime(UNKNOWN_HOLDER_MS + 1000);
+    skipTime(2 * UNKNOWN_HOLDER_MS);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("timeout");
     vi.restoreAllMocks();
-    skipTime(3 * UNKNOWN_HOLDER_MS);
+    skipTime(4 * UNKNOWN_HOLDER_MS);
     expect((await store.append(conversation(), [record("b")])).appended).toBe(1);
     expect(events.map(({ type }) => type)).toEqual(["lock_broken"]);
   });
 
   test("is treated alike when it names nobody", async () => {
-    const { store, directory } = await openStore({ timeoutMs: 300 });
+    const { store, directory } = await openStore({ timeoutMs: 800 });
     await store.append(conversation(), records("a", 2));
     await lockBy("", directory);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("timeout");
@@ -158,10 +164,11 @@ describe("a writer that was asleep", () => {
     const { store, directory } = await openStore();
     await store.append(conversation(), records("a", 2));
     const before = await readFile(fileOf(directory));
-    const original = fs.stat;
-    vi.spyOn(fs, "stat").mockImplementationOnce(((...args: unknown[]) => {
+    await store.read(conversation());
+    const original = fs.statSync;
+    vi.spyOn(fs, "statSync").mockImplementationOnce(((...args: unknown[]) => {
       skipTime(UNKNOWN_HOLDER_MS);
-      Reflect.apply(original, fs, args);
+      return Reflect.apply(original, fs, args);
     }) as never);
     expect(await codeOf(store.append(conversation(), [record("b")]))).toBe("unavailable");
     expect(await readFile(fileOf(directory))).toEqual(before);
@@ -217,27 +224,37 @@ test("a file system without hard links is unsupported, and says so", async () =>
 
 describe("a deadline", () => {
   test("that passes while the disk writes is an unknown outcome, and the retry stores the turn once", async () => {
-    const { store } = await openStore({ timeoutMs: 100 });
-    await store.append(conversation(), records("a", 2));
+    const { store: patient, directory } = await openStore();
+    await patient.append(conversation(), records("a", 2));
+    const { store } = await openStore({ directory, timeoutMs: 300 });
     let finish: (() => void) | undefined;
     const original = fs.write;
-    vi.spyOn(fs, "write").mockImplementationOnce(((...args: unknown[]) => {
-      finish = () => Reflect.apply(original, fs, args);
+    vi.spyOn(fs, "write").mockImplementation(((...args: unknown[]) => {
+      if (finish === undefined && Buffer.isBuffer(args[1]) && args[1].includes('"turn"')) {
+        finish = () => Reflect.apply(original, fs, args);
+      } else {
+        Reflect.apply(original, fs, args);
+      }
     }) as never);
     expect(await codeOf(store.append(conversation(), records("b", 2)))).toBe("outcome_unknown");
     finish?.();
-    expect((await store.append(conversation(), records("b", 2))).appended).toBe(0);
-    expect((await store.read(conversation())).records).toEqual([...records("a", 2), ...records("b", 2)]);
+    expect((await patient.append(conversation(), records("b", 2))).appended).toBe(0);
+    expect((await patient.read(conversation())).records).toEqual([...records("a", 2), ...records("b", 2)]);
   });
 
   test("that passes before the first change stops the write for good", async () => {
-    const { store, directory } = await openStore({ timeoutMs: 100 });
-    await store.append(conversation(), records("a", 2));
+    const { store: patient, directory } = await openStore();
+    await patient.append(conversation(), records("a", 2));
     const before = await readFile(fileOf(directory));
+    const { store } = await openStore({ directory, timeoutMs: 300 });
     let finish: (() => void) | undefined;
     const original = fs.stat;
-    vi.spyOn(fs, "stat").mockImplementationOnce(((...args: unknown[]) => {
-      finish = () => Reflect.apply(original, fs, args);
+    vi.spyOn(fs, "stat").mockImplementation(((...args: unknown[]) => {
+      if (finish === undefined && args[0] === fileOf(directory)) {
+        finish = () => Reflect.apply(original, fs, args);
+      } else {
+        Reflect.apply(original, fs, args);
+      }
     }) as never);
     expect(await codeOf(store.append(conversation(), records("b", 2)))).toBe("timeout");
     finish?.();
@@ -246,12 +263,37 @@ describe("a deadline", () => {
     expect(await tree(directory)).toHaveLength(3);
   });
 
+  test("ends a close that waits for a write which the disk does not answer", async () => {
+    const { store: patient, directory } = await openStore();
+    await patient.append(conversation(), records("a", 2));
+    const store = new FileHistoryStore({ directory, fsync: false, timeoutMs: 100 });
+    const spy = vi.spyOn(fs, "link").mockImplementation((() => undefined) as never);
+    expect(await codeOf(store.append(conversation(), records("b", 2)))).toBe("timeout");
+    expect(await codeOf(store.close())).toBe("timeout");
+    spy.mockRestore();
+  });
+
   test("ends a read that the disk does not answer", async () => {
-    const { store } = await openStore({ timeoutMs: 100 });
-    await store.append(conversation(), records("a", 2));
+    const { store: patient, directory } = await openStore();
+    await patient.append(conversation(), records("a", 2));
+    const { store } = await openStore({ directory, timeoutMs: 100 });
     vi.spyOn(fs, "stat").mockImplementation((() => undefined) as never);
     expect(await codeOf(store.read(conversation()))).toBe("timeout");
   });
+});
+
+test("stores that nobody closes do not use up the descriptors of the process", async () => {
+  const { store, directory } = await openStore();
+  const sessions = Array.from({ length: 100 }, (_, index) => `s-${index}`);
+  await Promise.all(sessions.map((session) => store.append(conversation(session), [record("a")])));
+  for (const session of sessions) {
+    await new FileHistoryStore({ directory, fsync: false }).read(conversation(session));
+  }
+  expect((await readdir("/proc/self/fd").catch(() => [])).length).toBeLessThan(120);
+  for (const session of sessions.slice(0, 10)) {
+    await new FileHistoryStore({ directory, fsync: false }).append(conversation(session), [record("b")]);
+  }
+  expect(await readdir(join(directory, "_writers"))).toHaveLength(1);
 });
 
 test("more conversations than files that stay open all work", async () => {

@@ -145,7 +145,7 @@ describe("a writer that dies in the middle", () => {
     const { store, directory } = await openStore();
     await store.append(conversation(), records("a", 2));
     const start = await prepareChildren();
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const holder = start({ job: "hold-lock", directory, name: `half-${round}` });
       await holder.heard("holding");
       const waiting = Array.from({ length: 5 }, (_, index) =>
@@ -156,14 +156,15 @@ describe("a writer that dies in the middle", () => {
       expect(await Promise.all(waiting.map(({ ended }) => ended))).toEqual([0, 0, 0, 0, 0]);
     }
     const { records: stored } = await store.read(conversation());
-    expect(wholeTurns(stored.slice(2))).toHaveLength(3 * 5 * 4);
+    expect(wholeTurns(stored.slice(2))).toHaveLength(2 * 5 * 4);
   });
 });
 
 describe("a writer that lives", () => {
   test("is never relieved, however long it takes; who waits ends with timeout and has written nothing", async () => {
-    const { store, directory, events } = await openStore({ timeoutMs: 600 });
-    await store.append(conversation(), records("a", 2));
+    const { store: patient, directory, events: reported } = await openStore();
+    await patient.append(conversation(), records("a", 2));
+    const { store, events } = await openStore({ directory, timeoutMs: 600 });
     const start = await prepareChildren();
     const child = start({ job: "hold-lock", directory, name: "half" });
     await child.heard("holding");
@@ -182,11 +183,11 @@ describe("a writer that lives", () => {
       .append(conversation(), records("b", 2), { signal: controller.signal })
       .catch((error: unknown) => error);
     expect(aborted).toMatchObject({ name: "AbortError" });
-    expect((await store.append(conversation("another"), records("b", 2))).appended).toBe(2);
-    expect((await store.read(conversation())).records).toEqual(records("a", 2));
-    expect(events.filter(({ type }) => type === "lock_broken")).toEqual([]);
+    expect((await patient.append(conversation("another"), records("b", 2))).appended).toBe(2);
+    expect((await patient.read(conversation())).records).toEqual(records("a", 2));
+    expect([...events, ...reported].filter(({ type }) => type === "lock_broken")).toEqual([]);
     child.kill();
     await child.ended;
-    expect((await store.append(conversation(), records("b", 2))).appended).toBe(2);
+    expect((await patient.append(conversation(), records("b", 2))).appended).toBe(2);
   });
 });

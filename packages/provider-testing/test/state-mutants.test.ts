@@ -3,4 +3,4 @@ import { stateMutants } from "./mutants/state/index.ts";
 import { expectMutants } from "./support/expect-mutants.ts";
 import { openStateWith, referenceStateStore } from "./support/reference-state.ts";
 
-expectMutants(stateStoreContract, openStateWith(referenceStateStore), stateMutants, { concurrent: true });
+expectMutants(stateStoreContract, openStateWith(referenceStateStore), stateMutants, { alone: [] });

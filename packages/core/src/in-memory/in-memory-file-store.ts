@@ -73,7 +73,7 @@ export class InMemoryFileStore implements FileStore {
     const { limit, timeoutMs } = assertSearch(pattern, options);
     // Loaded at the first search: programs that never search need not carry a matcher.
     const { compileLinearPattern } = await import("../linear-pattern.ts");
-    const startSearch = compileLinearPattern(pattern);
+    const startSearch = compiled(() => compileLinearPattern(pattern));
     const breathe = breather(timeoutMs, options);
     const found: FileMatch[] = [];
     // The files are taken at one point in time: what is written during a pause is not looked at.
@@ -113,6 +113,14 @@ export class InMemoryFileStore implements FileStore {
     return [...files.values()]
       .filter((file) => file.path.startsWith(prefix))
       .sort((left, right) => (left.path < right.path ? -1 : 1));
+  }
+}
+
+function compiled<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    throw configurationError("pattern", error instanceof SyntaxError ? error.message : "cannot be compiled", error);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ConversationPlace } from "../context-provider.ts";
 import { AgentFrameworkError, configurationError } from "../errors.ts";
-import { isPlainObject, type Json, setOwn, toJson } from "../json.ts";
+import { copyPlain, isPlainObject, type Json, setOwn } from "../json.ts";
 import type { Message } from "../message.ts";
 import { messageFromJson, messageToJson } from "../message-codec.ts";
 import { type HistoryPolicy, MessageHistoryProvider } from "../message-history-provider.ts";
@@ -92,7 +92,7 @@ class SessionMessageLog implements MessageLog {
 
   #decode(json: Json, index: number): Message {
     try {
-      return messageFromJson(toJson(json, "message"));
+      return messageFromJson(copyPlain(json));
     } catch (cause) {
       const position = `state.${this.#sourceId}.messages[${index}]`;
       throw new AgentFrameworkError("corrupt", "a stored message cannot be read", { position, cause });

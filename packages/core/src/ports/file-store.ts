@@ -50,7 +50,7 @@ export interface FileStore {
   list(directory: string, options?: Scope): Promise<string[]>;
 
   /**
-   * The lines that match a regular expression of at most 256 characters. Settles within its time limit and never
+   * The lines that match a regular expression of at most 256 characters, whatever their case. Settles within its time limit and never
    * blocks the event loop for long; a pattern that is too long or malformed is `configuration`.
    */
   search(pattern: string, options?: FileSearchOptions): Promise<FileMatch[]>;

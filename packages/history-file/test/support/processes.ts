@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { onTestFinished } from "vitest";
 import type { ChildTask } from "./child.ts";
 import { temporaryDirectory } from "./store.ts";
@@ -18,14 +18,10 @@ export interface Child {
   kill(signal?: NodeJS.Signals): void;
 }
 
-/**
- * Bundles the child's program, because the oldest supported Node does not run TypeScript. The bundler is the
- * workspace's own, as it is for the builds.
- */
+/** Bundles the child's program, because the oldest supported Node does not run TypeScript. */
 export async function prepareChildren(): Promise<(task: ChildTask) => Child> {
-  const esbuild = createRequire(new URL("../../../../package.json", import.meta.url))("esbuild");
   const outfile = join(await temporaryDirectory(), "child.mjs");
-  await esbuild.build({
+  await build({
     entryPoints: [fileURLToPath(new URL("child.ts", import.meta.url))],
     outfile,
     bundle: true,

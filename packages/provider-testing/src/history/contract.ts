@@ -3,6 +3,7 @@ import { boundaryClauses } from "./boundary-clauses.ts";
 import { clearClauses } from "./clear-clauses.ts";
 import { concurrencyClauses } from "./concurrency-clauses.ts";
 import { corruptClauses } from "./corrupt-clauses.ts";
+import { costClauses } from "./cost-clauses.ts";
 import { dataClauses } from "./data-clauses.ts";
 import { expiryClauses } from "./expiry-clauses.ts";
 import { idempotencyClauses } from "./idempotency-clauses.ts";
@@ -23,6 +24,7 @@ export const historyStoreContract: readonly HistoryClause[] = [
   ...clearClauses,
   ...concurrencyClauses,
   ...corruptClauses,
+  ...costClauses,
   ...dataClauses,
   ...expiryClauses,
   ...idempotencyClauses,

@@ -70,7 +70,7 @@ export const dataClauses: readonly HistoryClause[] = [
     async run(trial) {
       const { store } = await trial.open();
       // Characters of one to four bytes, so that any fixed chunk size falls into the middle of one.
-      const text = "aé\u2028😀".repeat(80_000);
+      const text = "aé\u2028😀".repeat(99_998);
       const batch = [record("before"), record("large", JSON.stringify({ text })), record("after")];
       await store.append(conversation(), batch);
       await expectStored(store, conversation(), batch, "a large record between small ones");

@@ -4,14 +4,14 @@ import type { Mutant } from "./mutant.ts";
 
 /**
  * Proves a contract: a sound store passes every clause with nothing left uncovered, every defective one fails the
- * clauses that are named for it, and every clause fails on at least one of them. `concurrent` lets those that wait do so
- * together; it is not for contracts that measure whether other work can run.
+ * clauses that are named for it, and every clause fails on at least one of them. Clauses that measure time are named in
+ * `alone`; the others wait together.
  */
 export function expectMutants<O extends Opened>(
   contract: readonly ContractClause<O>[],
   sound: (options?: object) => Promise<O>,
   mutants: readonly Mutant<O>[],
-  { concurrent }: { readonly concurrent: boolean },
+  { alone }: { readonly alone: readonly string[] },
 ): void {
   const clauseOf = (id: string) => {
     const clause = contract.find((one) => one.id === id);
@@ -29,22 +29,28 @@ export function expectMutants<O extends Opened>(
     return results;
   };
 
-  describe("a sound store", { concurrent }, () => {
-    test.each(contract.map((clause) => [clause.id, clause] as const))("passes %s", async (_, clause) => {
-      const { outcome, error, reason } = await runClause(clause, { name: "sound", open: sound });
-      expect({ outcome, error, reason }).toEqual({ outcome: "passed", error: undefined, reason: undefined });
-    });
-  });
+  for (const concurrent of alone.length > 0 ? [true, false] : [true]) {
+    const isNow = (ids: readonly string[]) => ids.some((id) => alone.includes(id)) !== concurrent;
 
-  describe("a store that", { concurrent }, () => {
-    test.each(mutants.map((mutant) => [mutant.name, mutant.kills.join(", "), mutant] as const))(
-      "%s fails %s",
-      async (_, __, mutant) => {
-        expect(await outcomes(mutant, mutant.kills)).toEqual(mutant.kills.map((id) => `${id} failed`));
-        expect(await outcomes(mutant, mutant.spares)).toEqual(mutant.spares.map((id) => `${id} passed`));
-      },
-    );
-  });
+    const clauses = contract.filter(({ id }) => isNow([id]));
+    describe("a sound store", { concurrent }, () => {
+      test.each(clauses.map((clause) => [clause.id, clause] as const))("passes %s", async (_, clause) => {
+        const { outcome, error, reason } = await runClause(clause, { name: "sound", open: sound });
+        expect({ outcome, error, reason }).toEqual({ outcome: "passed", error: undefined, reason: undefined });
+      });
+    });
+
+    const defective = mutants.filter(({ kills, spares }) => isNow([...kills, ...spares]));
+    describe("a store that", { concurrent }, () => {
+      test.each(defective.map((mutant) => [mutant.name, mutant.kills.join(", "), mutant] as const))(
+        "%s fails %s",
+        async (_, __, mutant) => {
+          expect(await outcomes(mutant, mutant.kills)).toEqual(mutant.kills.map((id) => `${id} failed`));
+          expect(await outcomes(mutant, mutant.spares)).toEqual(mutant.spares.map((id) => `${id} passed`));
+        },
+      );
+    });
+  }
 
   test("every clause fails on some defective store", () => {
     const killing = new Set(mutants.flatMap(({ kills }) => kills));

@@ -12,6 +12,18 @@ const readingMutants: readonly Mutant<OpenedHistoryStore>[] = [
       return options?.last === undefined ? page : { ...page, records: records.slice(0, options.last) };
     },
   })),
+  historyMutant(
+    "reads and parses everything to give the end of it",
+    ["H87"],
+    (store, world) => ({
+      read: async (key, options) => {
+        const { records } = await world.inner.read(key);
+        JSON.stringify(records.map(({ data }): unknown => JSON.parse(data)));
+        return store.read(key, options);
+      },
+    }),
+    { spares: ["H42", "H43"] },
+  ),
   historyMutant("repeats the record at the edge of each page", ["H43"], (store, world) => ({
     read: async (key, options) => {
       const page = await store.read(key, options);

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type BackendName, backendNames, isBackendName } from "./backends/index.ts";
+import { UsageError } from "./errors.ts";
+import { shellQuoted } from "./terminal.ts";
+
+/** What the program is to do. */
+export type Mode = "demo" | "chat" | "say" | "transcripts" | "verify" | "help";
+
+/** The command line, checked. */
+export interface Options {
+  readonly mode: Mode;
+  readonly backend: BackendName;
+  /** The folder for everything that is stored on this machine. */
+  readonly data: string;
+  readonly session: string;
+  readonly owner: string;
+  /** With `--say`: the message. */
+  readonly text: string;
+  /** Where the serialized session is read from and written to. */
+  readonly sessionFile: string | undefined;
+  /** With `--transcripts`: the file with the recordings. */
+  readonly transcripts: string;
+  /** With `--transcripts`: the name under which the replay is stored. */
+  readonly replay: string;
+  /** With `--transcripts`: compare what an earlier replay stored, and replay nothing. */
+  readonly check: boolean;
+}
+
+/** The conversation that is gone on with when none is named. */
+export const DEFAULT_SESSION = "demo";
+
+const DEFAULTS = { backend: "file", session: DEFAULT_SESSION, owner: "local-user" } as const;
+
+/** The folder that is used without `--data`: the app's own, which git ignores. */
+export const DEFAULT_DATA: string = fileURLToPath(new URL("../.data", import.meta.url));
+
+const HELP = [
+  ["chat", "", "Talk to the agent; every line is a turn. Works with a pipe, too."],
+  ["say", "TEXT", "One turn, then the process ends. The demonstration is two of these."],
+  ["transcripts", "FILE", "Replay recorded conversations and compare what was stored with the recording."],
+  ["backend", "NAME", `Where the history is kept: ${backendNames().join(" or ")}. Default: ${DEFAULTS.backend}.`],
+  ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
+  ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
+  ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
+  ["new", "", "Begin a conversation with a fresh session id."],
+  ["session-file", "FILE", "With --say and --chat: take the session from this file, if there, and write it back."],
+  ["replay", "NAME", "With --transcripts: the name under which the replay is stored. Default: the time."],
+  ["check", "", "With --transcripts and --replay: only compare what that replay stored."],
+  ["help", "", "Show this."],
+] as const;
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** What `--help` shows. */
+export function helpText(): string {
+  const rows = HELP.map(([name, value, text]) => `  ${`--${name} ${value}`.padEnd(20)} ${text}`);
+  return `An agent that remembers across a restart.
+
+  npm run quickstart                  the demonstration: two turns in two processes, one conversation
+  npm run quickstart -- OPTIONS
+
+${rows.join("\n")}
+
+Environment
+  OPENAI_API_KEY       Use a real model. Without it, an offline stand-in answers that is not a model.
+  OPENAI_BASE_URL      A compatible server. Default: OpenAI's own.
+  OPENAI_MODEL         Default: gpt-4o-mini.
+
+Exit codes: 0 it went well, 1 something failed or differs, 2 the command line makes no sense.`;
+}
+
+/** Parses the command line. @throws UsageError */
+export function parseOptions(args: readonly string[], environment: NodeJS.ProcessEnv = process.env): Options {
+  if (args.length === 1 && args[0] === "--verify-transcript") {
+    return checked({ verify: true });
+  }
+  assertNpmPassedOptions(args, environment);
+  const values = parsed(args);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === "") {
+      throw new UsageError(`--${name} must not be empty`);
+    }
+  }
+  assertTogether(values);
+  return checked(values);
+}
+
+function parsed(args: readonly string[]): Values {
+  const options = Object.fromEntries(
+    HELP.map(([name, value]) => [name, { type: value === "" ? ("boolean" as const) : ("string" as const) }]),
+  );
+  try {
+    return parseArgs({ args: [...args], options: { ...options, h: { type: "boolean" } }, strict: true }).values;
+  } catch (error) {
+    const [reason = "the command line makes no sense"] = error instanceof Error ? error.message.split(/[\n.]/) : [];
+    throw new UsageError(reason);
+  }
+}
+
+/** `npm run quickstart --chat` gives the option to npm, which drops it; the demonstration would run instead. */
+function assertNpmPassedOptions(args: readonly string[], environment: NodeJS.ProcessEnv): void {
+  for (const [name] of HELP) {
+    const taken = environment[`npm_config_${name.replaceAll("-", "_")}`];
+    if (args.length === 0 && taken !== undefined && ["chat", "say", "transcripts", "new", "backend"].includes(name)) {
+      throw new UsageError(
+        `npm kept --${name} for itself; write two dashes before it: npm run quickstart -- --${name}`,
+      );
+    }
+  }
+}
+
+function assertTogether(values: Values): void {
+  const modes = ["chat", "say", "transcripts"].filter((name) => values[name] !== undefined);
+  if (modes.length > 1) {
+    throw new UsageError(`--${modes[0]} and --${modes[1]} do not go together`);
+  }
+  const [mode = "the demonstration"] = modes;
+  const refuse = (name: string, allowed: readonly string[]) => {
+    if (values[name] !== undefined && !allowed.includes(mode)) {
+      throw new UsageError(`--${name} does not go with ${modes.length === 0 ? mode : `--${mode}`}`);
+    }
+  };
+  refuse("replay", ["transcripts"]);
+  refuse("check", ["transcripts"]);
+  refuse("session-file", ["say", "chat"]);
+  refuse("session", ["the demonstration", "say", "chat"]);
+  refuse("new", ["the demonstration", "say", "chat"]);
+  if (values["new"] && values["session"] !== undefined) {
+    throw new UsageError("--new makes a session id of its own and does not go with --session");
+  }
+  if (values["check"] && values["replay"] === undefined) {
+    throw new UsageError("--check needs the name of the replay that is to be compared: --replay NAME");
+  }
+}
+
+function checked(values: Values): Options {
+  const text = (name: string) => {
+    const value = values[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  const backend = text("backend") ?? DEFAULTS.backend;
+  if (!isBackendName(backend)) {
+    throw new UsageError(`there is no backend named ${backend}; there are ${backendNames().join(" and ")}`);
+  }
+  return {
+    mode: modeOf(values),
+    backend,
+    data: text("data") ?? DEFAULT_DATA,
+    session: text("session") ?? (values["new"] ? `demo-${randomUUID().slice(0, 8)}` : DEFAULTS.session),
+    owner: text("owner") ?? DEFAULTS.owner,
+    text: text("say") ?? "",
+    sessionFile: text("session-file"),
+    transcripts: text("transcripts") ?? "",
+    replay: text("replay") ?? timeName(),
+    check: values["check"] === true,
+  };
+}
+
+function modeOf(values: Values): Mode {
+  if (values["help"] || values["h"]) {
+    return "help";
+  }
+  const modes = ["verify", "chat", "say", "transcripts"] as const;
+  return modes.find((name) => values[name] !== undefined) ?? "demo";
+}
+
+/** A name that sorts by time and that no other process gives. */
+function timeName(): string {
+  const digits = new Date().toISOString().replace(/[^0-9]/g, "");
+  return `${digits.slice(0, 8)}-${digits.slice(8, 14)}-${process.pid}`;
+}
+
+/** The options that lead to this conversation, for a command that goes on with it. */
+export function optionsFor({ backend, data, session, owner }: Options): string[] {
+  const entries = [
+    ["backend", backend, DEFAULTS.backend],
+    ["data", data, DEFAULT_DATA],
+    ["session", session, DEFAULTS.session],
+    ["owner", owner, DEFAULTS.owner],
+  ] as const;
+  return entries.flatMap(([name, value, usual]) => (value === usual ? [] : [`--${name}=${value}`]));
+}
+
+/** A command as a person types it. */
+export function command(...args: readonly string[]): string {
+  return ["npm run quickstart", ...(args.length === 0 ? [] : ["--", ...args.map(shellQuoted)])].join(" ");
+}

@@ -1,0 +1,45 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { AgentSession } from "@agentfw/core";
+import { ExplainedError, UsageError } from "./errors.ts";
+import type { Options } from "./options.ts";
+
+/**
+ * The session that the command line names: from the session file when there is one, else by its id. The owner is never
+ * in the file; it comes from the command line, which is the trusted side here.
+ */
+export async function openSession({ session, owner, sessionFile }: Options): Promise<AgentSession> {
+  const text = sessionFile === undefined ? undefined : await readIfThere(sessionFile);
+  if (text === undefined) {
+    return new AgentSession({ sessionId: session, owner });
+  }
+  const restored = AgentSession.fromJSON(text, { owner });
+  if (restored.sessionId !== session) {
+    throw new UsageError(`${sessionFile} holds the session ${restored.sessionId}, not ${session}`);
+  }
+  return restored;
+}
+
+/** Writes the session's JSON in one step, so that a crash leaves the old or the new one. */
+export async function keepSession(session: AgentSession, { sessionFile }: Options): Promise<void> {
+  if (sessionFile === undefined) {
+    return;
+  }
+  const temporary = `${sessionFile}.${process.pid}`;
+  try {
+    await writeFile(temporary, `${JSON.stringify(session)}\n`, { mode: 0o600 });
+    await rename(temporary, sessionFile);
+  } catch (cause) {
+    throw new ExplainedError("the session file cannot be written", { cause });
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      return undefined;
+    }
+    throw new ExplainedError("the session file cannot be read", { cause: error });
+  }
+}

@@ -1,0 +1,15 @@
+import type { Backend } from "../measurement.ts";
+import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
+import { memoryBackend } from "./memory.ts";
+import { openaiBackend } from "./openai.ts";
+import { runBackend, runInPiecesBackend } from "./run.ts";
+
+/** Everything that is measured, in the order in which it is. */
+export const BACKENDS: readonly Backend[] = [
+  runBackend,
+  runInPiecesBackend,
+  memoryBackend,
+  fileBackend,
+  fileWithoutFsyncBackend,
+  openaiBackend,
+];

@@ -1,0 +1,174 @@
+import { Agent } from "@agentfw/agent";
+import {
+  AgentSession,
+  type ChatClient,
+  type ContextProvider,
+  HistoryProvider,
+  InMemoryHistoryProvider,
+  InMemoryHistoryStore,
+} from "@agentfw/core";
+import { assistantText, messages, turn, userText } from "../conversation.ts";
+import { BenchmarkError } from "../errors.ts";
+import { importJob } from "../import-time.ts";
+import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
+import { seedStore } from "../provider-turns.ts";
+
+/** What a conversation may grow by in a block: it is made anew for the next one. */
+const RUNS_IN_A_BLOCK = 50;
+
+/** A run on a model that answers at once, against the same model called directly. The answer comes in one piece. */
+export const runBackend: Backend = {
+  name: "run",
+  jobs: {
+    "run-overhead": async ({ sizes }) => {
+      const client = instantClient(1);
+      const lengths = [LOADED_MESSAGES, sizes.messages * 2, sizes.manyMessages];
+      const stored = lengths.map((length) => inStore(client, length));
+      const inSessions = lengths.map((length) => inSession(client, length));
+      const contenders = await Promise.all([...stored, ...inSessions]);
+      return { contenders: [raw(client), ephemeral(client), ...contenders, await streamed(client)] };
+    },
+    import: (context) => importJob(context, { folder: "agent" }),
+  },
+};
+
+/** The same with an answer in fifty pieces, as models stream them. */
+export const runInPiecesBackend: Backend = {
+  name: "run-50-pieces",
+  jobs: {
+    "run-overhead": async (_context: JobContext): Promise<OpenJob> => {
+      const client = instantClient(50);
+      const stored = await inStore(client, LOADED_MESSAGES);
+      return { contenders: [raw(client), ephemeral(client), stored, await streamed(client)] };
+    },
+  },
+};
+
+/** A model that has its answer ready. */
+function instantClient(pieces: number): ChatClient {
+  const text = assistantText(0);
+  const length = Math.ceil(text.length / pieces);
+  const texts = Array.from({ length: pieces }, (_, index) => text.slice(index * length, (index + 1) * length));
+  return {
+    contractVersion: 1,
+    storesByDefault: false,
+    async *stream() {
+      for (const piece of texts) {
+        yield { contents: [{ type: "text", text: piece }] };
+      }
+    },
+  };
+}
+
+function raw(client: ChatClient): Operation {
+  const input = [...messages(LOADED_MESSAGES), turn(LOADED_MESSAGES).user];
+  return {
+    name: "raw",
+    operation: async () => {
+      let text = "";
+      for await (const { contents = [] } of client.stream(input, {})) {
+        for (const content of contents) {
+          text += content.type === "text" ? content.text : "";
+        }
+      }
+      assertAnswer(text);
+    },
+  };
+}
+
+function ephemeral(client: ChatClient): Operation {
+  const agent = new Agent({ client });
+  return {
+    name: "agentfw ephemeral",
+    operation: async () => assertAnswer((await agent.run(userText(0))).text),
+  };
+}
+
+/** History in a store in memory, of which a run loads the newest 20 messages. */
+async function inStore(client: ChatClient, length: number): Promise<Operation> {
+  const { agent, renew } = await storeAgent(client, length);
+  let session = await renew();
+  return {
+    name: length === LOADED_MESSAGES ? "agentfw" : `agentfw ${length}`,
+    maxOperations: RUNS_IN_A_BLOCK,
+    prepare: async () => {
+      session = await renew();
+    },
+    operation: async () => assertAnswer((await agent.run(userText(0), { session })).text),
+  };
+}
+
+/** The same, read piece by piece. */
+async function streamed(client: ChatClient): Promise<Operation> {
+  const { agent, renew } = await storeAgent(client, LOADED_MESSAGES);
+  let session = await renew();
+  return {
+    name: "agentfw stream",
+    maxOperations: RUNS_IN_A_BLOCK,
+    prepare: async () => {
+      session = await renew();
+    },
+    operation: async () => {
+      let text = "";
+      for await (const update of agent.runStream(userText(0), { session })) {
+        text += update.text;
+      }
+      assertAnswer(text);
+    },
+  };
+}
+
+async function storeAgent(client: ChatClient, length: number) {
+  const store = new InMemoryHistoryStore();
+  const provider = new HistoryProvider(store, { maxMessages: LOADED_MESSAGES });
+  let session: AgentSession | undefined;
+  return {
+    agent: new Agent({ client, contextProviders: [provider] }),
+    renew: renewing(length, async () => {
+      if (session !== undefined) {
+        await provider.conversation(session).clear();
+      }
+      session = new AgentSession();
+      await seedStore(store, provider, session, messages(length));
+      return session;
+    }),
+  };
+}
+
+/** History in the session, of which a run loads the newest 20 messages. */
+async function inSession(client: ChatClient, length: number): Promise<Operation> {
+  const provider = new InMemoryHistoryProvider({ maxMessages: LOADED_MESSAGES });
+  const contextProviders: ContextProvider[] = [provider];
+  const agent = new Agent({ client, contextProviders });
+  const renew = renewing(length, async () => {
+    const session = new AgentSession();
+    provider.setMessages(session, messages(length));
+    return session;
+  });
+  let session = await renew();
+  return {
+    name: length === LOADED_MESSAGES ? "agentfw session" : `agentfw session ${length}`,
+    maxOperations: RUNS_IN_A_BLOCK,
+    prepare: async () => {
+      session = await renew();
+    },
+    operation: async () => assertAnswer((await agent.run(userText(0), { session })).text),
+  };
+}
+
+/** A conversation so long that a block is nothing to it is made once. */
+function renewing(length: number, make: () => Promise<AgentSession>): () => Promise<AgentSession> {
+  let made: AgentSession | undefined;
+  return async () => {
+    if (made === undefined || length < RUNS_IN_A_BLOCK * 200) {
+      made = await make();
+    }
+    return made;
+  };
+}
+
+function assertAnswer(text: string): void {
+  if (text !== assistantText(0)) {
+    throw new BenchmarkError("a run did not give the model's answer");
+  }
+}

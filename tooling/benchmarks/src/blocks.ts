@@ -1,0 +1,125 @@
+import type { Contender, Operation } from "./measurement.ts";
+import { type Random, shuffled } from "./random.ts";
+import { median } from "./statistics.ts";
+
+/** How much is measured. */
+export interface Plan {
+  /** Ratios are compared over so many runs. */
+  readonly runs: number;
+  /** Blocks of each contender in a run. */
+  readonly blocks: number;
+  /** Samples of each contender in a run, for what is timed elsewhere. */
+  readonly samples: number;
+  /** What a block of operations should take, in milliseconds. */
+  readonly blockMs: number;
+  /** How long a contender is run before it is measured, in milliseconds, so that the engine has compiled it. */
+  readonly warmUpMs: number;
+}
+
+/** What was measured of one contender. */
+export interface Measured {
+  readonly contender: string;
+  /** Microseconds of one operation: the median over the blocks, for each run. */
+  readonly runMedians: readonly number[];
+  readonly roundTrips: number | undefined;
+}
+
+interface Entry {
+  readonly contender: Contender;
+  /** Operations in a block. */
+  count: number;
+  readonly blocks: number[];
+  readonly runMedians: number[];
+  operations: number;
+  roundTrips: number;
+}
+
+/**
+ * Measures contenders side by side. A run begins with a collection of all garbage and warms every contender up; then they
+ * take turns, each once a round, in an order that is drawn anew for every round.
+ */
+export async function measureSideBySide(
+  contenders: readonly Contender[],
+  plan: Plan,
+  random: Random,
+): Promise<Measured[]> {
+  const entries = contenders.map(
+    (contender): Entry => ({ contender, count: 1, blocks: [], runMedians: [], operations: 0, roundTrips: 0 }),
+  );
+  for (let run = 0; run < plan.runs; run += 1) {
+    collect("major");
+    for (const entry of shuffled(entries, random)) {
+      entry.count = await warmUp(entry.contender, plan);
+    }
+    for (let round = 0; round < Math.max(plan.blocks, plan.samples); round += 1) {
+      const inTurn = entries.filter(({ contender }) => round < ("sample" in contender ? plan.samples : plan.blocks));
+      for (const entry of shuffled(inTurn, random)) {
+        await addBlock(entry);
+      }
+    }
+    for (const { blocks, runMedians } of entries) {
+      runMedians.push(median(blocks.splice(0)));
+    }
+  }
+  return entries.map(measuredOf);
+}
+
+/**
+ * Collects garbage, if Node lets us. A major collection throws away compiled code whose objects are all gone, so what is
+ * measured right after it is the compiler; between blocks only young objects are collected, those of the last block.
+ */
+function collect(type: "major" | "minor"): void {
+  globalThis.gc?.({ type });
+}
+
+function measuredOf({ contender, runMedians, roundTrips, operations }: Entry): Measured {
+  const isCounted = !("sample" in contender) && contender.roundTrips !== undefined;
+  return { contender: contender.name, runMedians, roundTrips: isCounted ? roundTrips / operations : undefined };
+}
+
+async function addBlock(entry: Entry): Promise<void> {
+  const { contender, count } = entry;
+  if ("sample" in contender) {
+    entry.blocks.push(await contender.sample());
+    return;
+  }
+  await contender.prepare?.();
+  collect("minor");
+  const before = contender.roundTrips?.() ?? 0;
+  const milliseconds = await timed(contender, count);
+  entry.roundTrips += (contender.roundTrips?.() ?? 0) - before;
+  entry.operations += count;
+  entry.blocks.push((milliseconds * 1000) / count);
+}
+
+async function timed({ operation }: Operation, count: number): Promise<number> {
+  const start = performance.now();
+  for (let index = 0; index < count; index += 1) {
+    const outcome = operation();
+    if (outcome instanceof Promise) {
+      await outcome;
+    }
+  }
+  return performance.now() - start;
+}
+
+/** Runs a contender until it is compiled and warm, then tells how many of its operations fit a block. */
+async function warmUp(contender: Contender, { warmUpMs, blockMs }: Plan): Promise<number> {
+  if ("sample" in contender) {
+    return 1;
+  }
+  const most = contender.maxOperations ?? 10_000;
+  const start = performance.now();
+  let count = 1;
+  for (let blocks = 1; ; blocks += 1) {
+    await contender.prepare?.();
+    const milliseconds = await timed(contender, count);
+    const fitting = Math.floor((blockMs * count) / Math.max(milliseconds, 0.001));
+    // Growing step by step: the first operation of all is many times slower than those that follow.
+    count = Math.max(1, Math.min(most, fitting, count * 4));
+    const isWarm = blocks >= 20 && performance.now() - start >= warmUpMs;
+    if (isWarm || milliseconds >= warmUpMs) {
+      return count;
+    }
+  }
+}
