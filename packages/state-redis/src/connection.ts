@@ -1,0 +1,149 @@
+import type { Redis } from "ioredis";
+import type { RedisClient } from "./client.ts";
+import { RedisProblem } from "./errors.ts";
+import type { Address } from "./options.ts";
+
+/** The way to the server. */
+export interface Connection {
+  /** The client when commands can be sent now; undefined when `open` must be waited for. */
+  readonly ready: RedisClient | undefined;
+  /** True when a call may be tried again here. Another's client tries again by rules of its own. */
+  readonly retries: boolean;
+  /** How often a driver may have sent again what was under way. */
+  readonly interruptions: number;
+  /** Waits until commands can be sent. @throws what kept them from it; the next call tries again. */
+  open(): Promise<RedisClient>;
+  /** Gives up a connection that does not answer. */
+  drop(): void;
+  /** Ends what `open` began. */
+  close(): Promise<void>;
+}
+
+/**
+ * A connection of our own, made when it is needed and made anew when it ended. The driver's own reconnecting and its
+ * queue of unsent commands are off: a command must never be sent after its caller was told how it ended.
+ */
+export class OwnConnection implements Connection {
+  readonly interruptions = 0;
+
+  readonly #address: Address;
+  readonly #timeoutMs: number;
+  #client: Redis | undefined;
+  #opening: Promise<RedisClient> | undefined;
+  #wasOpen = false;
+  #isClosed = false;
+
+  constructor(address: Address, timeoutMs: number) {
+    this.#address = address;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get ready(): RedisClient | undefined {
+    return this.#client;
+  }
+
+  /** Before the first success a wrong address is more likely than an outage, and is told at once. */
+  get retries(): boolean {
+    return this.#wasOpen && !this.#isClosed;
+  }
+
+  open(): Promise<RedisClient> {
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  drop(): void {
+    this.#client?.disconnect();
+    this.#client = undefined;
+  }
+
+  /** Ends the connection after the commands under way. Later calls are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opening?.catch(() => undefined);
+    const client = this.#client;
+    this.#client = undefined;
+    if (client === undefined) {
+      return;
+    }
+    const timer = setTimeout(() => client.disconnect(), this.#timeoutMs);
+    try {
+      await client.quit();
+    } catch {
+      // Closed by the other side, which is what was wanted.
+    } finally {
+      clearTimeout(timer);
+      client.disconnect();
+    }
+  }
+
+  async #connect(): Promise<RedisClient> {
+    if (this.#isClosed) {
+      throw new RedisProblem("the store was closed");
+    }
+    // Loaded here, because whoever passes a client in has a driver already.
+    const { Redis } = await import("ioredis");
+    const client = new Redis(driverOptions(this.#address, this.#timeoutMs));
+    let problem: unknown;
+    client.on("error", (error) => {
+      problem = error;
+    });
+    client.on("close", () => {
+      if (this.#client === client) {
+        this.#client = undefined;
+      }
+    });
+    try {
+      await within(this.#timeoutMs, this.#prepare(client));
+    } catch (error) {
+      client.disconnect();
+      throw problem ?? error;
+    }
+    this.#client = client;
+    this.#wasOpen = true;
+    return client;
+  }
+
+  async #prepare(client: Redis): Promise<void> {
+    await client.connect();
+    if (this.#address.database > 0) {
+      // Left to the driver, a database that the server does not have would silently be database 0.
+      await client.call("select", [this.#address.database]);
+    }
+    if (client.status !== "ready") {
+      throw new RedisProblem("the connection ended as soon as it was made");
+    }
+  }
+}
+
+/** Connecting may hang where no command does: the port is open and nobody answers. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RedisProblem(`not connected within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function driverOptions({ host, port, username, password, isTls }: Address, timeoutMs: number) {
+  return {
+    host,
+    port,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(isTls ? { tls: {} } : {}),
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    enableOfflineQueue: false,
+    // It asks for INFO, which a user with few rights may not, and says so on the console.
+    enableReadyCheck: false,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: () => null,
+  };
+}

@@ -1,0 +1,132 @@
+import { assertCount, assertTimeout, configurationError } from "@agentfw/core";
+import type { RedisClient } from "./client.ts";
+
+/** Where the server is: an address that the store connects to itself, or a client that the caller keeps. */
+export type RedisStateStoreConnection =
+  | {
+      /** `redis://` or `rediss://` with host and, where needed, user, password, port and database. One node. */
+      readonly url: string;
+      readonly client?: undefined;
+    }
+  | {
+      /** A client for one node, Sentinel or a cluster. `close()` leaves it open. */
+      readonly client: RedisClient;
+      readonly url?: undefined;
+    };
+
+/** Options of `RedisStateStore`. */
+export interface RedisStateStoreOptions {
+  /** Beginning of every key: 1 to 200 characters without spaces, control characters and braces. @default "agentfw" */
+  readonly keyPrefix?: string | undefined;
+  /** Idle life of an item, renewed by writes to it: 0.001 to 3,153,600,000. @default forever */
+  readonly ttlSeconds?: number | undefined;
+  /** Largest text in UTF-8 bytes, 1 to 268,435,456. @default 8,388,608 */
+  readonly maxValueBytes?: number | undefined;
+  /** Every call settles within this many milliseconds, connecting included. @default 5,000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The options with defaults in place. */
+export interface RedisSettings {
+  readonly keyPrefix: string;
+  /** Whole milliseconds; 0 is forever. */
+  readonly ttlMs: number;
+  readonly maxValueBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** A server's address, taken apart. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+  readonly isTls: boolean;
+}
+
+const KNOWN: readonly string[] = ["keyPrefix", "ttlSeconds", "maxValueBytes", "timeoutMs"];
+const MAX_VALUE_BYTES = 256 * 1024 * 1024;
+const HUNDRED_YEARS = 3_153_600_000;
+
+/**
+ * Checks the options and fills in defaults.
+ *
+ * @throws `configuration` naming the option and the rule.
+ */
+export function resolveOptions(options: RedisStateStoreOptions): RedisSettings {
+  assertKnown(options, KNOWN, "options");
+  const { keyPrefix = "agentfw", ttlSeconds, maxValueBytes = 8 * 1024 * 1024, timeoutMs = 5_000 } = options;
+  if (typeof keyPrefix !== "string" || !/^[^\s{}\p{Cc}\p{Cs}]{1,200}$/u.test(keyPrefix)) {
+    throw configurationError("keyPrefix", "must be 1 to 200 characters without spaces, control characters and braces");
+  }
+  if (
+    ttlSeconds !== undefined &&
+    !(typeof ttlSeconds === "number" && ttlSeconds >= 0.001 && ttlSeconds <= HUNDRED_YEARS)
+  ) {
+    throw configurationError("ttlSeconds", "must be a number of seconds from 0.001 to 3,153,600,000");
+  }
+  assertCount(maxValueBytes, "maxValueBytes", 1);
+  if (maxValueBytes > MAX_VALUE_BYTES) {
+    throw configurationError("maxValueBytes", "must be at most 268,435,456");
+  }
+  assertTimeout(timeoutMs, "timeoutMs");
+  return { keyPrefix, ttlMs: Math.ceil((ttlSeconds ?? 0) * 1_000), maxValueBytes, timeoutMs };
+}
+
+/**
+ * Checks where the server is. Connects to nothing.
+ *
+ * @throws `configuration`, without the address in its message, because that may hold a password.
+ */
+export function resolveConnection(connection: RedisStateStoreConnection): Address | RedisClient {
+  assertKnown(connection, ["url", "client"], "connection");
+  const { url, client } = connection;
+  if ((url === undefined) === (client === undefined)) {
+    throw configurationError("connection", "must have either a url or a client");
+  }
+  if (client === undefined) {
+    return parseAddress(url);
+  }
+  if (typeof client !== "object" || client === null || typeof client.call !== "function") {
+    throw configurationError("client", "must have a call method, as Redis and Cluster of ioredis do");
+  }
+  return client;
+}
+
+function parseAddress(text: unknown): Address {
+  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["redis:", "rediss:"].includes(url.protocol) || url.hostname === "") {
+    throw configurationError("url", "must be redis://host or rediss://host, with a port if it is not 6379");
+  }
+  const database = /^\/?(\d{0,5})$/.exec(url.pathname)?.[1];
+  if (database === undefined || url.search !== "" || url.hash !== "") {
+    throw configurationError("url", "must have nothing behind the host but a database number; pass a client for more");
+  }
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? 6379 : Number(url.port),
+    username: credential(url.username),
+    password: credential(url.password),
+    database: Number(database),
+    isTls: url.protocol === "rediss:",
+  };
+}
+
+function credential(text: string): string | undefined {
+  try {
+    return text === "" ? undefined : decodeURIComponent(text);
+  } catch {
+    throw configurationError("url", "must have its user name and password percent-encoded");
+  }
+}
+
+function assertKnown(value: unknown, known: readonly string[], field: string): void {
+  if (typeof value !== "object" || value === null) {
+    throw configurationError(field, "must be an object");
+  }
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, `is none of ${known.join(", ")}`);
+  }
+}

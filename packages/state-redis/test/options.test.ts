@@ -1,0 +1,144 @@
+import { isAgentFrameworkError } from "@agentfw/core";
+import { Cluster, Redis } from "ioredis";
+import { Cluster as Cluster5, Redis as Redis5 } from "ioredis-5";
+import { describe, expect, test } from "vitest";
+import { type RedisClient, RedisStateStore } from "../src/index.ts";
+import { resolveConnection, resolveOptions } from "../src/options.ts";
+
+const URL_TEXT = "redis://127.0.0.1:1";
+
+function refusal(...args: readonly unknown[]): unknown {
+  try {
+    Reflect.construct(RedisStateStore, args);
+  } catch (error) {
+    return error;
+  }
+  throw new Error("was not refused");
+}
+
+function expectRefused(error: unknown, name: string): void {
+  expect(isAgentFrameworkError(error, "configuration")).toBe(true);
+  expect(String(error)).toContain(name);
+}
+
+describe("options", () => {
+  test("have defaults", () => {
+    const defaults = { keyPrefix: "agentfw", ttlMs: 0, maxValueBytes: 8 * 1024 * 1024, timeoutMs: 5000 };
+    expect(resolveOptions({})).toEqual(defaults);
+    const unset = { keyPrefix: undefined, ttlSeconds: undefined, maxValueBytes: undefined, timeoutMs: undefined };
+    expect(resolveOptions(unset)).toEqual(defaults);
+  });
+
+  test("are declared as capabilities", () => {
+    const { capabilities, contractVersion } = new RedisStateStore({ url: URL_TEXT }, { maxValueBytes: 9 });
+    expect(capabilities).toEqual({ maxValueBytes: 9, ttl: true, isolation: true });
+    expect(contractVersion).toBe(1);
+  });
+
+  test("a life is counted in whole milliseconds, upwards", () => {
+    expect(resolveOptions({ ttlSeconds: 0.0011 }).ttlMs).toBe(2);
+    expect(resolveOptions({ ttlSeconds: 30 }).ttlMs).toBe(30_000);
+  });
+
+  test.each([
+    ["keyPrefix", ""],
+    ["keyPrefix", 7],
+    ["keyPrefix", "a{b}"],
+    ["keyPrefix", "{}"],
+    ["keyPrefix", "a}"],
+    ["keyPrefix", "a b"],
+    ["keyPrefix", "a\nb"],
+    ["keyPrefix", "a\u0000"],
+    ["keyPrefix", "\ud83d"],
+    ["keyPrefix", "x".repeat(201)],
+    ["ttlSeconds", 0],
+    ["ttlSeconds", -1],
+    ["ttlSeconds", Number.NaN],
+    ["ttlSeconds", Number.POSITIVE_INFINITY],
+    ["ttlSeconds", "60"],
+    ["ttlSeconds", 3_153_600_001],
+    ["maxValueBytes", 0],
+    ["maxValueBytes", 1.5],
+    ["maxValueBytes", 268_435_457],
+    ["timeoutMs", 0],
+    ["timeoutMs", 2 ** 31],
+    ["timeoutMs", "fast"],
+    ["keyPreffix", "a"],
+    ["maxRecords", 5],
+  ])("refuse %s: %j by its name", (name, value) => {
+    expectRefused(refusal({ url: URL_TEXT }, { [name]: value }), name);
+  });
+
+  test.each([null, "redis"])("refuse %j in their place", (options) => {
+    expectRefused(refusal({ url: URL_TEXT }, options), "options");
+  });
+});
+
+describe("the connection", () => {
+  test("is taken apart without being made", () => {
+    expect(resolveConnection({ url: "rediss://app:p%40ss%2Fword@[::1]:7000/3" })).toEqual({
+      host: "::1",
+      port: 7000,
+      username: "app",
+      password: "p@ss/word",
+      database: 3,
+      isTls: true,
+    });
+    expect(resolveConnection({ url: "redis://cache.example" })).toEqual({
+      host: "cache.example",
+      port: 6379,
+      username: undefined,
+      password: undefined,
+      database: 0,
+      isTls: false,
+    });
+  });
+
+  test("may be any client of ioredis 5 and 6, or whatever has the same call", () => {
+    const options = { lazyConnect: true } as const;
+    const clients: RedisClient[] = [
+      new Redis(options),
+      new Redis5(options),
+      new Cluster([{ host: "127.0.0.1", port: 1 }], options),
+      new Cluster5([{ host: "127.0.0.1", port: 1 }], options),
+      { call: async () => undefined },
+    ];
+    for (const client of clients) {
+      expect(resolveConnection({ client })).toBe(client);
+      expect(new RedisStateStore({ client }).contractVersion).toBe(1);
+    }
+  });
+
+  test.each([
+    ["url", "http://host"],
+    ["url", "127.0.0.1:6379"],
+    ["url", "redis://"],
+    ["url", ""],
+    ["url", 7],
+    ["url", "redis://host/zero"],
+    ["url", "redis://host/0/1"],
+    ["url", "redis://host?family=6"],
+    ["url", "redis://host#0"],
+    ["url", "redis://app:100%@host"],
+    ["client", {}],
+    ["client", { call: "evalsha" }],
+    ["client", null],
+    ["client", "redis://host"],
+    ["uri", "redis://host"],
+  ])("refuses %s: %j by its name", (name, value) => {
+    expectRefused(refusal({ [name]: value }), name);
+  });
+
+  test.each([undefined, null, "redis://host", {}, { url: URL_TEXT, client: { call: async () => 1 } }])(
+    "refuses %j",
+    (connection) => {
+      expectRefused(refusal(connection), "connection");
+    },
+  );
+
+  test("never shows the address in an error", () => {
+    for (const url of ["redis://app:s3cret@host/x", "redis://app:s3cret%@host", "http://app:s3cret@host"]) {
+      expect(String(refusal({ url }))).not.toContain("s3cret");
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { Redis } from "ioredis";
+import { inject, onTestFinished } from "vitest";
+import { RedisStateStore, type RedisStateStoreOptions } from "../../src/index.ts";
+import { type ItemKeys, itemKeys, storedName } from "../../src/names.ts";
+import { freshPrefix } from "./stores.ts";
+
+/** A client of the test's own, which ends with it. */
+export function openClient(url: string = inject("redisUrl"), options: object = {}): Redis {
+  const client = new Redis(url, options);
+  client.on("error", () => {});
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+/** A store, and what its test looks at. */
+export interface StoreUnderTest {
+  readonly store: RedisStateStore;
+  readonly keyPrefix: string;
+  readonly client: Redis;
+  keysOf(key: string, owner?: string | null): ItemKeys;
+}
+
+/** A store on keys of its own, and a client that looks at what it stores. */
+export function openStore(options: RedisStateStoreOptions & { readonly url?: string } = {}): StoreUnderTest {
+  const { url = inject("redisUrl"), ...rest } = options;
+  const keyPrefix = rest.keyPrefix ?? freshPrefix();
+  const store = new RedisStateStore({ url }, { ...rest, keyPrefix });
+  onTestFinished(() => store.close());
+  return {
+    store,
+    keyPrefix,
+    client: openClient(url),
+    keysOf: (key, owner = null) => itemKeys(keyPrefix, owner, storedName(key)),
+  };
+}
+
+/** Every key below a prefix, sorted. */
+export async function keysBelow(client: Redis, prefix: string): Promise<string[]> {
+  return (await client.keys(`${prefix}:*`)).sort();
+}
+
+/** What a call rejects with; fails when it resolves. */
+export async function rejection(call: Promise<unknown>): Promise<unknown> {
+  const outcome = await call.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if ("error" in outcome) {
+    return outcome.error;
+  }
+  throw new Error(`resolved with ${JSON.stringify(outcome.value)}`);
+}
+
+/** The code of what a call rejects with. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  const error = await rejection(call);
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
