@@ -68,13 +68,11 @@ export class OwnConnection implements Connection {
     if (client === undefined) {
       return;
     }
-    const timer = setTimeout(() => client.disconnect(), this.#timeoutMs);
     try {
-      await client.quit();
+      await within(this.#timeoutMs, client.quit());
     } catch {
-      // Closed by the other side, which is what was wanted.
+      // Ended by the other side, or too late to wait for: either way it is not needed any more.
     } finally {
-      clearTimeout(timer);
       client.disconnect();
     }
   }
@@ -118,11 +116,11 @@ export class OwnConnection implements Connection {
   }
 }
 
-/** Connecting may hang where no command does: the port is open and nobody answers. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+/** Connecting and ending may hang: the port is open and nobody answers. */
+async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RedisProblem(`not connected within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new RedisProblem(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     await Promise.race([work, late]);

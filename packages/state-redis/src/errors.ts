@@ -34,7 +34,10 @@ const ANSWERS: ReadonlyMap<string, Meaning> = new Map([
 /** Answers that begin with ERR, by what follows. */
 const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
   [/invalid password|AUTH <password>/i, { code: "unauthorized", reason: "the server refused the password" }],
-  [/user executing the script can't/i, { code: "unauthorized", reason: "the server's user may not do this" }],
+  [
+    /ACL failure in script|user executing the script can't/i,
+    { code: "unauthorized", reason: "the server's user may not do this" },
+  ],
   [/max number of clients/i, { code: "unavailable", reason: "the server has too many connections" }],
   [/DB index is out of range/i, { code: "configuration", reason: "url: the server has no database of this number" }],
   [/SELECT is not allowed/i, { code: "configuration", reason: "url: a cluster has no database but 0" }],

@@ -29,6 +29,7 @@ const ANSWERS: readonly (readonly [string, ErrorCode])[] = [
     "ERR The user executing the script can't run this command or subcommand script: 5cd3, on @user_script:1.",
     "unauthorized",
   ],
+  ["ERR ACL failure in script: User app has no permissions to run the 'set' command script: 5cd3", "unauthorized"],
   ["ERR invalid password", "unauthorized"],
   ["CROSSSLOT Keys in request don't hash to the same slot", "configuration"],
   ["MOVED 3999 127.0.0.1:6381", "configuration"],

@@ -44,7 +44,7 @@ export async function withLostAnswer<T>(
 ): Promise<T> {
   for (const proxy of proxies) {
     // The answer is under way for so long, and never arrives.
-    proxy.setLatency(400);
+    proxy.setLatency(200);
   }
   const pending = call();
   pending.catch(() => undefined);

@@ -78,6 +78,11 @@ export function startProxies(connected: Connected): Promise<FaultProxy[]> {
   return Promise.all(ports.map((port) => startFaultProxy({ port })));
 }
 
+/** The hook that no server of ours has. */
+export const passingTime = {
+  advanceTime: "the server's own clock decides what has expired, so time passes in earnest",
+} as const;
+
 /** What the kit opens its stores with. */
 export function opener(connected: Connected): (options?: OpenOptions) => Promise<OpenedStateStore> {
   return async (options = {}) => {
