@@ -43,7 +43,7 @@ const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
   [/SELECT is not allowed/i, { code: "configuration", reason: "url: a cluster has no database but 0" }],
   [
     /unknown command|unknown redis command|syntax error|wrong number of arguments/i,
-    { code: "unsupported", reason: "the server does not know a command; Redis 6.2 or later is needed" },
+    { code: "unsupported", reason: "the server does not know a command; Redis 7.0 or later is needed" },
   ],
 ];
 

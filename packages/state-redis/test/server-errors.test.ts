@@ -1,4 +1,5 @@
 import { startRedis } from "@agentfw/test-servers";
+import { Cluster } from "ioredis";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisStateStore } from "../src/index.ts";
 import { codeOf, keysBelow, openClient, openStore, rejection } from "./support/redis.ts";
@@ -174,6 +175,22 @@ describe("a server that refuses", () => {
     await client.script("FLUSH");
     expect((await store.listKeys()).keys).toHaveLength(1);
     expect(await store.delete("a")).toBe(true);
+  });
+});
+
+describe("a client that gathers commands into pipelines", () => {
+  test.each(["node", "cluster"] as const)("works as any other (%s)", async (kind) => {
+    const options = { enableAutoPipelining: true };
+    const nodes = inject("redisClusterUrls").map((url) => ({ host: "127.0.0.1", port: Number(new URL(url).port) }));
+    const client = kind === "node" ? openClient(undefined, options) : new Cluster(nodes, options);
+    onTestFinished(() => client.disconnect());
+    const store = new RedisStateStore({ client }, { keyPrefix: freshPrefix() });
+    const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
+    await Promise.all(owners.map((owner) => store.create("a", TEXT, { owner })));
+    const codes = await Promise.all(owners.map((owner) => codeOf(store.create("a", TEXT, { owner }))));
+    expect(new Set(codes)).toEqual(new Set(["conflict"]));
+    const items = await Promise.all(owners.map((owner) => store.get("a", { owner })));
+    expect(items.map((item) => item?.text)).toEqual(owners.map(() => TEXT));
   });
 });
 
