@@ -74,7 +74,7 @@ local function sweep()
   if expiring == 0 then return end
   for _, name in ipairs(redis.call('ZRANGEBYSCORE', expiries, '-inf', digits(now), 'LIMIT', 0, 16)) do
     local expired = parse(redis.call('HGET', entries, name) or '')
-    if expired then forget(expired, name) end
+    if expired and not isAlive(expired) then forget(expired, name) end
   end
 end
 `;

@@ -81,6 +81,20 @@ describe("what is stored", () => {
   });
 });
 
+describe("text", () => {
+  test("that has no UTF-8 is refused, before it could come back as something else", async () => {
+    const { store, client, keyPrefix } = openStore();
+    for (const text of ['{"a":"\ud83d"}', '{"\udc00":1}']) {
+      expect(await codeOf(store.set("a", text))).toBe("configuration");
+      expect(await codeOf(store.create("a", text))).toBe("configuration");
+    }
+    expect(await keysBelow(client, keyPrefix)).toEqual([]);
+    const escaped = JSON.stringify({ a: "\ud83d" });
+    await store.set("a", escaped);
+    expect((await store.get("a"))?.text).toBe(escaped);
+  });
+});
+
 describe("expiry", () => {
   test("is renewed by writes, for the value and for the index, and by nothing else", async () => {
     const { store, client, keyPrefix } = openStore({ ttlSeconds: 60 });
@@ -146,13 +160,15 @@ describe("expiry", () => {
   });
 
   test("ends when a store without expiry writes the item", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 0.2 });
+    const { store, client, keyPrefix, keysOf } = openStore({ ttlSeconds: 0.2 });
     const forever = new RedisStateStore({ client }, { keyPrefix });
     await store.set("a", TEXT);
     await forever.set("a", TEXT);
+    expect(await client.exists(keysOf("a").expiries)).toBe(0);
     await pause(400);
+    await store.set("b", TEXT);
     expect((await store.get("a"))?.text).toBe(TEXT);
-    expect((await store.listKeys()).keys).toHaveLength(1);
+    expect((await store.listKeys()).keys.map(({ key }) => key)).toEqual(["a", "b"]);
   });
 
   test("a longer life of one store is not cut short by the shorter one of another", async () => {
