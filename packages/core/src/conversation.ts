@@ -185,12 +185,13 @@ export class Conversation implements MessageLog {
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
     const { codec, onCorrupt } = this.#settings;
+    const isJson = codec === jsonMessageCodec;
     const messages: Message[] = [];
     for (const record of records) {
       try {
-        const isJson = codec === jsonMessageCodec;
-        const context = { key: this.key, recordId: record.id };
-        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
+        const message = isJson
+          ? messageFromRecord(record)
+          : await codec.decode(record.data, { key: this.key, recordId: record.id });
         if (message?.messageId !== record.id) {
           throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
         }
