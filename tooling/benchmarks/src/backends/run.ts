@@ -13,7 +13,7 @@ import { importJob } from "../import-time.ts";
 import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
 import { seedStore } from "../provider-turns.ts";
 
-/** What a conversation may grow by in a block: it is made anew for the next one. */
+/** Each adds a turn to the conversation, whose length must stay about what it is said to be. */
 const RUNS_IN_A_BLOCK = 50;
 
 /** A run on a model that answers at once, against the same model called directly. The answer comes in one piece. */
@@ -156,12 +156,15 @@ async function inSession(client: ChatClient, length: number): Promise<Operation>
   };
 }
 
-/** A conversation so long that a block is nothing to it is made once. */
+/** Gives the same conversation until it would have grown by more than a quarter, or for one block at least. */
 function renewing(length: number, make: () => Promise<AgentSession>): () => Promise<AgentSession> {
   let made: AgentSession | undefined;
+  let grown = 0;
   return async () => {
-    if (made === undefined || length < RUNS_IN_A_BLOCK * 200) {
+    grown += 2 * RUNS_IN_A_BLOCK;
+    if (made === undefined || grown > length / 4) {
       made = await make();
+      grown = 0;
     }
     return made;
   };
