@@ -25,7 +25,7 @@ export const runBackend: Backend = {
       const lengths = [LOADED_MESSAGES, sizes.messages * 2, sizes.manyMessages];
       const stored = lengths.map((length) => inStore(client, length));
       const inSessions = lengths.map((length) => inSession(client, length));
-      const contenders = await Promise.all([...stored, ...inSessions]);
+      const contenders = await Promise.all([...inSessions, ...stored]);
       return { contenders: [raw(client), ephemeral(client), ...contenders, await streamed(client)] };
     },
     import: (context) => importJob(context, { folder: "agent" }),
@@ -38,8 +38,8 @@ export const runInPiecesBackend: Backend = {
   jobs: {
     "run-overhead": async (_context: JobContext): Promise<OpenJob> => {
       const client = instantClient(50);
-      const stored = await inStore(client, LOADED_MESSAGES);
-      return { contenders: [raw(client), ephemeral(client), stored, await streamed(client)] };
+      const [session, store] = [await inSession(client, LOADED_MESSAGES), await inStore(client, LOADED_MESSAGES)];
+      return { contenders: [raw(client), ephemeral(client), session, store, await streamed(client)] };
     },
   },
 };
@@ -89,7 +89,7 @@ async function inStore(client: ChatClient, length: number): Promise<Operation> {
   const { agent, renew } = await storeAgent(client, length);
   let session = await renew();
   return {
-    name: length === LOADED_MESSAGES ? "agentfw" : `agentfw ${length}`,
+    name: length === LOADED_MESSAGES ? "agentfw store" : `agentfw store ${length}`,
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -98,12 +98,12 @@ async function inStore(client: ChatClient, length: number): Promise<Operation> {
   };
 }
 
-/** The same, read piece by piece. */
+/** History in a store, and the answer read piece by piece. */
 async function streamed(client: ChatClient): Promise<Operation> {
   const { agent, renew } = await storeAgent(client, LOADED_MESSAGES);
   let session = await renew();
   return {
-    name: "agentfw stream",
+    name: "agentfw store, stream",
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -135,7 +135,7 @@ async function storeAgent(client: ChatClient, length: number) {
   };
 }
 
-/** History in the session, of which a run loads the newest 20 messages. */
+/** History in the session, where an agent keeps it by itself; a run loads the newest 20 messages. */
 async function inSession(client: ChatClient, length: number): Promise<Operation> {
   const provider = new InMemoryHistoryProvider({ maxMessages: LOADED_MESSAGES });
   const contextProviders: ContextProvider[] = [provider];
@@ -147,7 +147,7 @@ async function inSession(client: ChatClient, length: number): Promise<Operation>
   });
   let session = await renew();
   return {
-    name: length === LOADED_MESSAGES ? "agentfw session" : `agentfw session ${length}`,
+    name: length === LOADED_MESSAGES ? "agentfw" : `agentfw ${length}`,
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
