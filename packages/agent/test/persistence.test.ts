@@ -1,4 +1,4 @@
-import type { ContextProvider, Message, Tool } from "@agentfw/core";
+import { AgentFrameworkError, type ContextProvider, type Message, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { type Fixture, failureOf, gate, open, reopen, settled } from "./fixture.ts";
 import { type Answer, call, shape } from "./scripted-client.ts";
@@ -178,7 +178,7 @@ describe("Storing call by call", () => {
     const fixture = open(SCRIPT, { tools, historyPersistence: "per-service-call" });
     fixture.store.before = ({ name }) => {
       if (name === "append") {
-        throw new Error("read only");
+        throw new AgentFrameworkError("unavailable", "read only");
       }
     };
     expect(await failureOf(run(fixture, false))).toMatchObject({ code: "unavailable" });

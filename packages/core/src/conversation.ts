@@ -1,6 +1,6 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
-import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
+import { AgentFrameworkError, configurationError, isAbortError, isAgentFrameworkError } from "./errors.ts";
 import { type HistoryWindow, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
@@ -177,6 +177,11 @@ export class Conversation implements MessageLog {
     const page = await this.#call("read", "read", signal, () =>
       this.#store.read(this.key, { ...options, onCorrupt, signal }),
     );
+    if (!Array.isArray(page?.records)) {
+      throw new AgentFrameworkError("corrupt", "read: the store gave no page of records", {
+        provider: this.key.source,
+      });
+    }
     for (const position of page.corrupt ?? []) {
       this.#reportSkipped(position);
     }
@@ -185,12 +190,13 @@ export class Conversation implements MessageLog {
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
     const { codec, onCorrupt } = this.#settings;
+    const isJson = codec === jsonMessageCodec;
     const messages: Message[] = [];
     for (const record of records) {
       try {
-        const isJson = codec === jsonMessageCodec;
-        const context = { key: this.key, recordId: record.id };
-        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
+        const message = isJson
+          ? messageFromRecord(record)
+          : await codec.decode(record.data, { key: this.key, recordId: record.id });
         if (message?.messageId !== record.id) {
           throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
         }
@@ -230,8 +236,13 @@ export class Conversation implements MessageLog {
     signal: AbortSignal | undefined,
     operation: () => Promise<T>,
   ): Promise<T> {
-    const { timeoutMs } = this.#settings;
-    return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);
+    const options = { kind, signal, timeoutMs: this.#settings.timeoutMs, provider: this.key.source };
+    return withDeadline(name, options, operation).catch((cause: unknown) => {
+      // A store that does not speak the framework's errors cannot say whether a write happened.
+      const code = kind === "read" ? "unavailable" : "outcome_unknown";
+      const isTyped = isAgentFrameworkError(cause) || isAbortError(cause) || signal?.aborted;
+      throw isTyped ? cause : new AgentFrameworkError(code, `${name}: the store failed`, { ...options, cause });
+    });
   }
 }
 

@@ -129,10 +129,15 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   }
 
   async afterRun(context: RunContext): Promise<void> {
-    if (context.error === undefined) {
-      await this.#store(context, context.produced);
-    } else if (this.#policy.keepPartial && context.partial.length > 0) {
-      await this.#store(context, context.partial);
+    try {
+      if (context.error === undefined) {
+        await this.#store(context, context.produced);
+      } else if (this.#policy.keepPartial && context.partial.length > 0) {
+        await this.#store(context, context.partial);
+      }
+    } finally {
+      // Left to the garbage collector, the notes would outlive their run by far.
+      this.#notes.delete(context.run);
     }
   }
 

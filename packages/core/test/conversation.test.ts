@@ -233,10 +233,33 @@ describe("reading", () => {
       }
     }
     for (const settings of [{}, { onCorrupt: "skip" }] as const) {
-      await expect(open(new Down(), settings).messages()).rejects.toThrow("connection refused");
-      await expect(open(new Down(), settings).messages({ last: 2 })).rejects.toThrow("connection refused");
+      const expected = { code: "unavailable", cause: { message: "connection refused" } };
+      await expect(open(new Down(), settings).messages()).rejects.toMatchObject(expected);
+      await expect(open(new Down(), settings).messages({ last: 2 })).rejects.toMatchObject(expected);
     }
   });
+});
+
+test.each([undefined, null, {}, { records: "none", version: "1" }])(
+  "a page that is none (%j) is corrupt, not empty",
+  async (page) => {
+    class Broken extends InMemoryHistoryStore {
+      override async read(): Promise<never> {
+        return page as never;
+      }
+    }
+    await expect(open(new Broken()).messages()).rejects.toMatchObject({ code: "corrupt" });
+  },
+);
+
+test("a write that fails with an error of somebody else's may have happened", async () => {
+  class Odd extends InMemoryHistoryStore {
+    override append(): Promise<never> {
+      throw new TypeError("driver bug");
+    }
+  }
+  const expected = { code: "outcome_unknown", retryable: true, cause: { message: "driver bug" } };
+  await expect(open(new Odd()).append("hello")).rejects.toMatchObject(expected);
 });
 
 describe("pages", () => {
