@@ -17,8 +17,10 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { BorrowedConnection } from "./borrowed-connection.ts";
 import { Calls } from "./calls.ts";
-import { BorrowedConnection, type Connection, OwnConnection } from "./connection.ts";
+import type { RedisClient } from "./client.ts";
+import { type Connection, OwnConnection } from "./connection.ts";
 import { type ConversationKeys, conversationKeys } from "./keys.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
@@ -28,10 +30,10 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { fetchSlice, pageOf, parseCursor } from "./reading.ts";
+import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
 import { encodeId, encodeRecords, newStamp } from "./record-format.ts";
 import { REPLACE } from "./replace-script.ts";
-import { runScript, type Script } from "./script.ts";
+import { type Script, scriptCall } from "./script.ts";
 import { assertCallSize, checkedRange, conditionOf } from "./write-input.ts";
 import { appendedOf, replacedOf } from "./write-replies.ts";
 import { APPEND, CLEAR } from "./write-scripts.ts";
@@ -97,8 +99,9 @@ export class RedisHistoryStore implements HistoryStore {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
       return { version, appended: 0 };
     }
-    const stamp = newStamp(Date.now());
-    const args = [condition, stamp, ...this.#limits(keys), ...encodeRecords(records, stamp)];
+    const now = Date.now();
+    const stamp = newStamp(now);
+    const args = [condition, stamp, ...this.#limits(now), ...encodeRecords(records, stamp)];
     return appendedOf(await this.#write("append", APPEND, keys, args, options.signal), stamp);
   }
 
@@ -107,13 +110,13 @@ export class RedisHistoryStore implements HistoryStore {
     assertReadOptions(options);
     const before = options.before === undefined ? undefined : parseCursor(options.before);
     const call = { name: "read", kind: "read", signal: options.signal } as const;
-    const slice = await this.#calls.run(call, (client) => fetchSlice(client, keys, options, before));
-    return pageOf(slice, keys.records, options, before);
+    const reply = await this.#calls.run({ ...call, ...readCall(keys, options, before) });
+    return pageOf(sliceOf(reply, options, before), keys.records, options, before);
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     const keys = this.#keys(key);
-    await this.#write("clear", CLEAR, keys, [keys.name], options.signal);
+    await this.#write("clear", CLEAR, keys, [], options.signal);
   }
 
   async replace(
@@ -126,9 +129,10 @@ export class RedisHistoryStore implements HistoryStore {
     const { fromId, throughId } = checkedRange(range);
     this.#assertRecords(records);
     const condition = conditionOf(options.ifVersion);
-    const stamp = newStamp(Date.now());
+    const now = Date.now();
+    const stamp = newStamp(now);
     const run = [encodeId(fromId), encodeId(throughId)];
-    const args = [condition, stamp, ...this.#limits(keys), ...run, ...encodeRecords(records, stamp)];
+    const args = [condition, stamp, ...this.#limits(now), ...run, ...encodeRecords(records, stamp)];
     return replacedOf(await this.#write("replace", REPLACE, keys, args, options.signal), keys.records);
   }
 
@@ -143,8 +147,8 @@ export class RedisHistoryStore implements HistoryStore {
     let isOver = false;
     const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
     try {
-      const call = { name: "list", kind: "read", signal } as const;
-      return await this.#calls.run(call, (client) => listPage(client, this.#settings.keyPrefix, task));
+      const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
+      return await this.#calls.run({ name: "list", kind: "read", signal, send });
     } finally {
       isOver = true;
     }
@@ -166,9 +170,12 @@ export class RedisHistoryStore implements HistoryStore {
   }
 
   /** What every write is told beside its condition and stamp. */
-  #limits({ name }: ConversationKeys): string[] {
+  #limits(now: number): string[] {
     const { ttlMs, maxRecords } = this.#settings;
-    return [name, String(ttlMs), String(maxRecords)];
+    // What the index is told is rounded up, so that most writes find that it knows enough.
+    const step = Math.ceil(ttlMs / 16);
+    const indexTime = ttlMs === 0 ? 0 : (Math.floor(now / step) + 1) * step + ttlMs;
+    return [String(ttlMs), String(maxRecords), String(indexTime)];
   }
 
   #write(
@@ -179,6 +186,6 @@ export class RedisHistoryStore implements HistoryStore {
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const names = [keys.records, keys.ids, keys.removed, keys.names, keys.expiries];
-    return this.#calls.run({ name, kind: "write", signal }, (client) => runScript(client, script, names, args));
+    return this.#calls.run({ name, kind: "write", signal, ...scriptCall(script, names, args) });
   }
 }
