@@ -239,12 +239,13 @@ describe("Storing call by call", () => {
     };
     const options = { tools: [tool], historyPersistence: "per-service-call" as const };
     const first = open([[call("1", "slow")], "done late"], options);
-    const running = run(first, false, "go", "r");
+    const running = failureOf(run(first, false, "go", "r"));
     await started.passed;
     const second = reopen(first, ["unclear"], options);
     await run(second, false, "go", "r");
     slow.open();
-    await running;
+    // Its answer is not the one that is stored, and it is told so.
+    expect(await running).toMatchObject({ code: "conflict", response: { text: "done late" } });
     expect(runs).toBe(1);
     const stored = await second.stored();
     expect(new Set(stored.map(({ messageId }) => messageId)).size).toBe(stored.length);

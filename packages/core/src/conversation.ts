@@ -104,19 +104,16 @@ export class Conversation implements MessageLog {
    * Appends messages: all or nothing, contiguous. A message whose id is stored is skipped. One without an id gets a
    * random one, so repeating the call stores it again.
    *
-   * @returns The version of the conversation afterwards.
+   * @returns The version of the conversation afterwards, and how many messages were not stored before.
    * @throws `configuration` naming what does not fit, `conflict` with `ifVersion`, `too_large`, `outcome_unknown`.
    */
   async append(
     messages: MessagesInput,
     options: CallOptions & { readonly ifVersion?: string | undefined } = {},
-  ): Promise<string> {
+  ): Promise<{ readonly version: string; readonly appended: number }> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
     const records = await Promise.all(parsed.map((message) => this.#encode(message)));
-    const { version } = await this.#call("append", "write", options.signal, () =>
-      this.#store.append(this.key, records, options),
-    );
-    return version;
+    return this.#call("append", "write", options.signal, () => this.#store.append(this.key, records, options));
   }
 
   /**
@@ -129,7 +126,7 @@ export class Conversation implements MessageLog {
   async truncateAfter(messageId: string, options: CallOptions = {}): Promise<void> {
     const { replace } = this.#store;
     if (replace === undefined || !this.#store.capabilities.replace) {
-      throw new AgentFrameworkError("unsupported", "truncateAfter: the store cannot replace records");
+      throw new AgentFrameworkError("unsupported", "truncateAfter: the store does not offer it");
     }
     const newest = await this.#page({ last: 100 }, options.signal);
     const throughId = newest.records.at(-1)?.id;
@@ -177,10 +174,9 @@ export class Conversation implements MessageLog {
     const page = await this.#call("read", "read", signal, () =>
       this.#store.read(this.key, { ...options, onCorrupt, signal }),
     );
-    if (!Array.isArray(page?.records)) {
-      throw new AgentFrameworkError("corrupt", "read: the store gave no page of records", {
-        provider: this.key.source,
-      });
+    const isStuck = page?.older !== undefined && page.older === options.before;
+    if (isStuck || !Array.isArray(page?.records)) {
+      throw new AgentFrameworkError("corrupt", "read: the store gave no further page", { provider: this.key.source });
     }
     for (const position of page.corrupt ?? []) {
       this.#reportSkipped(position);

@@ -108,8 +108,8 @@ describe("appending", () => {
   test("keeps the order and gives the version afterwards", async () => {
     const conversation = open(new InMemoryHistoryStore());
     expect((await conversation.messages()).version).toBe("");
-    const first = await conversation.append(plain(3));
-    const second = await conversation.append([user("x"), "text", user("a")]);
+    const { version: first } = await conversation.append(plain(3));
+    const { version: second } = await conversation.append([user("x"), "text", user("a")]);
     expect(second).not.toBe(first);
     const { messages, version } = await conversation.messages();
     expect(version).toBe(second);
@@ -171,7 +171,7 @@ describe("appending", () => {
 
   test("is refused with a conflict and the current version when another writer came first", async () => {
     const conversation = open(new InMemoryHistoryStore());
-    const version = await conversation.append("one", { ifVersion: "" });
+    const { version } = await conversation.append("one", { ifVersion: "" });
     await expect(conversation.append("two", { ifVersion: "" })).rejects.toMatchObject({
       code: "conflict",
       currentVersion: version,
@@ -251,6 +251,16 @@ test.each([undefined, null, {}, { records: "none", version: "1" }])(
     await expect(open(new Broken()).messages()).rejects.toMatchObject({ code: "corrupt" });
   },
 );
+
+test("a store that gives the same cursor again is corrupt, and no load without an end", async () => {
+  class Stuck extends InMemoryHistoryStore {
+    override async read() {
+      return { records: [], version: "1", older: "x" };
+    }
+  }
+  await expect(open(new Stuck()).messages({ last: 3 })).rejects.toMatchObject({ code: "corrupt" });
+  await expect(open(new Stuck()).truncateAfter("m1")).rejects.toMatchObject({ code: "corrupt" });
+});
 
 test("a write that fails with an error of somebody else's may have happened", async () => {
   class Odd extends InMemoryHistoryStore {

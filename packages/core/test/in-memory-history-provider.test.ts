@@ -54,7 +54,7 @@ describe("history in the session", () => {
     const provider = new InMemoryHistoryProvider();
     const session = newSession();
     await turn(provider, session, user("u1"), assistant("a1"));
-    await turn(provider, session, user("u1"), assistant("a1"));
+    await expect(turn(provider, session, user("u1"), assistant("a1"))).rejects.toMatchObject({ code: "conflict" });
     provider.setMessages(session, [user("u0")]);
     await turn(provider, session, user("u1"), assistant("a1"));
     expect(ids(await provider.getMessages(session))).toEqual(["u0", "u1", "a1"]);
