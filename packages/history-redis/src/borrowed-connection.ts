@@ -2,6 +2,16 @@ import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { isAnswer, RedisProblem } from "./errors.ts";
 
+/** One for each client, so that many stores on one client add few listeners to it. */
+const BORROWED = new WeakMap<RedisClient, BorrowedConnection>();
+
+/** The connection of a client that was passed in. */
+export function borrow(client: RedisClient): BorrowedConnection {
+  const connection = BORROWED.get(client) ?? new BorrowedConnection(client);
+  BORROWED.set(client, connection);
+  return connection;
+}
+
 /**
  * A client that was passed in: it connects, reconnects and ends as its owner decided. While it has no connection,
  * nothing is sent to it: it would keep the command and send it later, when the caller has long been told that it failed.

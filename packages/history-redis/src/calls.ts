@@ -1,20 +1,26 @@
 import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
+import { Deadlines } from "./deadlines.ts";
 import { answerWord, isAnswer, isConnectionLost, isUnsent, PROVIDER, toFrameworkError } from "./errors.ts";
 
 /** What is asked of the server. It must be safe to ask twice: ids and stamps make it so. */
-export interface Request<T> {
+export interface Request<T, Reply = unknown> {
   /** Named in errors. */
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
   readonly kind: "read" | "write";
   readonly signal: AbortSignal | undefined;
   /** Sends it. Never throws, but rejects. */
-  readonly send: (client: RedisClient) => Promise<T>;
+  readonly send: Send<Reply>;
   /** Sends it another way, to a server that does not know the script. */
-  readonly sendScript?: ((client: RedisClient) => Promise<T>) | undefined;
+  readonly sendScript?: Send<Reply> | undefined;
+  /** Makes the result of what was answered. @throws errors of the framework. */
+  readonly receive: (reply: Reply) => T;
 }
+
+/** Sends what a request is about over a client. */
+export type Send<Reply = unknown> = (client: RedisClient) => Promise<Reply>;
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -26,19 +32,21 @@ const LONGEST_PAUSE_MS = 250;
 export class Calls {
   readonly connection: Connection;
   readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
   /** How often the server said anything. */
   answers = 0;
 
   constructor(connection: Connection, timeoutMs: number) {
     this.connection = connection;
     this.timeoutMs = timeoutMs;
+    this.deadlines = new Deadlines(timeoutMs);
   }
 
   /**
    * @throws the abort reason, `timeout`, `unavailable`, `unauthorized`, `configuration`, `corrupt` when nothing was
    * written; `outcome_unknown` when a write was sent and its answer is missing.
    */
-  run<T>(request: Request<T>): Promise<T> {
+  run<T, Reply>(request: Request<T, Reply>): Promise<T> {
     return new Promise((resolve, reject) => {
       request.signal?.throwIfAborted();
       new Call(this, request, resolve, reject).start();
@@ -47,12 +55,12 @@ export class Calls {
 }
 
 /** One call on its way. Callbacks instead of async functions: each of those costs as much as all of this. */
-class Call<T> {
+class Call<T, Reply> {
+  deadline = 0;
   readonly #calls: Calls;
-  readonly #request: Request<T>;
+  readonly #request: Request<T, Reply>;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #onAbort: (() => void) | undefined;
   #isOver = false;
   /** How often the server had said anything when this was sent last; undefined when it never was. */
@@ -63,7 +71,7 @@ class Call<T> {
   #problem: unknown;
   #pauseMs = FIRST_PAUSE_MS;
 
-  constructor(calls: Calls, request: Request<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+  constructor(calls: Calls, request: Request<T, Reply>, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.#calls = calls;
     this.#request = request;
     this.#resolve = resolve;
@@ -72,7 +80,7 @@ class Call<T> {
 
   start(): void {
     const { signal } = this.#request;
-    this.#timer = setTimeout(() => this.#late(), this.#calls.timeoutMs);
+    this.#calls.deadlines.add(this);
     if (signal !== undefined) {
       this.#onAbort = () => this.#fail(signal.reason, "abort");
       signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -98,17 +106,25 @@ class Call<T> {
     );
   }
 
-  #send(client: RedisClient, send: (client: RedisClient) => Promise<T>): void {
+  #send(client: RedisClient, send: Send<Reply>): void {
     this.#answersBefore = this.#calls.answers;
     send(client).then(
       (value) => {
         this.#calls.answers += 1;
         if (this.#settle()) {
-          this.#resolve(value);
+          this.#receive(value);
         }
       },
       (error: unknown) => this.#refused(client, error),
     );
+  }
+
+  #receive(value: Reply): void {
+    try {
+      this.#resolve(this.#request.receive(value));
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   #refused(client: RedisClient, error: unknown): void {
@@ -132,6 +148,9 @@ class Call<T> {
   }
 
   #tryAgain(error: unknown, mayPass: boolean): void {
+    if (this.#isOver) {
+      return;
+    }
     this.#problem = error;
     if (!mayPass || !this.#calls.connection.retries) {
       this.#fail(error, "error");
@@ -145,7 +164,8 @@ class Call<T> {
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  #late(): void {
+  /** Called when the time is over. */
+  late(): void {
     const { answers, connection, timeoutMs } = this.#calls;
     if (this.#answersBefore === answers) {
       // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
@@ -178,7 +198,7 @@ class Call<T> {
       return false;
     }
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#calls.deadlines.remove(this);
     if (this.#onAbort !== undefined) {
       this.#request.signal?.removeEventListener("abort", this.#onAbort);
     }

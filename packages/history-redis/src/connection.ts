@@ -27,6 +27,7 @@ export class OwnConnection implements Connection {
   #client: Redis | undefined;
   #opening: Promise<RedisClient> | undefined;
   #wasOpen = false;
+  #isClosed = false;
 
   constructor(address: Address, timeoutMs: number) {
     this.#address = address;
@@ -39,7 +40,7 @@ export class OwnConnection implements Connection {
 
   /** Before the first success a wrong address is more likely than an outage, and is told at once. */
   get retries(): boolean {
-    return this.#wasOpen;
+    return this.#wasOpen && !this.#isClosed;
   }
 
   open(): Promise<RedisClient> {
@@ -54,7 +55,9 @@ export class OwnConnection implements Connection {
     this.#client = undefined;
   }
 
+  /** Ends the connection after the commands under way. Later calls are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#opening?.catch(() => undefined);
     const client = this.#client;
     this.#client = undefined;
@@ -71,6 +74,9 @@ export class OwnConnection implements Connection {
   }
 
   async #connect(): Promise<RedisClient> {
+    if (this.#isClosed) {
+      throw new RedisProblem("the store was closed");
+    }
     // Loaded here, because whoever passes a client in has a driver already.
     const { Redis } = await import("ioredis");
     const client = new Redis(driverOptions(this.#address, this.#timeoutMs));
@@ -97,7 +103,7 @@ export class OwnConnection implements Connection {
   async #prepare(client: Redis): Promise<void> {
     await client.connect();
     if (this.#address.database > 0) {
-      // Not left to the driver: it goes on in database 0 when this fails.
+      // Left to the driver, a database that the server does not have would silently be database 0.
       await client.call("select", [this.#address.database]);
     }
     if (client.status !== "ready") {

@@ -1,9 +1,9 @@
 import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
-import type { Request } from "./calls.ts";
+import type { Send } from "./calls.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import type { ConversationKeys } from "./keys.ts";
 import { PAGE } from "./read-scripts.ts";
-import { decodeElement, encodeId, versionOf } from "./record-format.ts";
+import { decodeElement, encodeId, isPlaceholder, versionOf } from "./record-format.ts";
 import { listOf, textOf } from "./replies.ts";
 import { scriptCall } from "./script.ts";
 
@@ -40,7 +40,7 @@ export function readCall(
   { records }: ConversationKeys,
   { last, withFirst }: ReadOptions,
   before: Cursor | undefined,
-): Pick<Request<unknown>, "send" | "sendScript"> {
+): { readonly send: Send; readonly sendScript?: Send } {
   if (before === undefined && withFirst !== true) {
     const start = last === undefined ? 0 : -last - 1;
     return { send: (client) => client.call("lrange", [records, start, -1]) };
@@ -75,13 +75,13 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
   const { elements, version } = slice;
   // One more than was asked for was fetched, to see whether there is one.
   const start = last !== undefined && elements.length > last ? 1 : 0;
-  const hasOlder = start === 1 && decodeElement(textOf(elements[0])) !== "placeholder";
+  const hasOlder = start === 1 && !isPlaceholder(textOf(elements[0]));
   const { records, corrupt, oldest } = decodeFrom(start, slice, last === undefined);
   const { distance, skip, id } = oldest ?? anchorless(slice, start, before);
   let first: HistoryRecord | undefined;
   if (withFirst === true && slice.first !== "") {
     const element = decodeElement(slice.first);
-    first = typeof element === "object" ? element.record : undefined;
+    first = typeof element === "object" ? element : undefined;
     if (first === undefined && hasOlder) {
       corrupt.unshift("index 0");
     }
@@ -109,13 +109,12 @@ function decodeFrom(
   let oldest: Cursor | undefined;
   for (let at = start; at < elements.length; at += 1) {
     const element = decodeElement(textOf(elements[at]));
-    const fromEnd = behind + elements.length - at;
     if (typeof element === "object") {
-      oldest ??= { distance: fromEnd, skip: corrupt.length, id: encodeId(element.record.id) };
-      records.push(element.record);
+      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: encodeId(element.id) };
+      records.push(element);
     } else if (element === "unreadable") {
       // As an argument of LINDEX: from the start where that was read, else from the end.
-      corrupt.push(`index ${isWhole ? at : -fromEnd}`);
+      corrupt.push(`index ${isWhole ? at : at - elements.length - behind}`);
     }
   }
   return { records, corrupt, oldest };

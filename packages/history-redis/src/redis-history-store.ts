@@ -1,7 +1,6 @@
 import {
   type AppendOptions,
   assertCount,
-  assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
   assertName,
@@ -17,11 +16,11 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { BorrowedConnection } from "./borrowed-connection.ts";
+import { borrow } from "./borrowed-connection.ts";
 import { Calls } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { type Connection, OwnConnection } from "./connection.ts";
-import { type ConversationKeys, conversationKeys } from "./keys.ts";
+import { type Conversation, Conversations, hasCome, type Moment, momentIn } from "./conversations.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
   type RedisConnectionOptions,
@@ -63,6 +62,7 @@ export class RedisHistoryStore implements HistoryStore {
   readonly #settings: Settings;
   readonly #connection: Connection;
   readonly #calls: Calls;
+  readonly #conversations: Conversations;
 
   /**
    * Checks the options; connects at the first call.
@@ -83,8 +83,9 @@ export class RedisHistoryStore implements HistoryStore {
       maxRecords: true,
       maxRecordBytes,
     };
-    this.#connection = "call" in address ? new BorrowedConnection(address) : new OwnConnection(address, timeoutMs);
+    this.#connection = "call" in address ? borrow(address) : new OwnConnection(address, timeoutMs);
     this.#calls = new Calls(this.#connection, timeoutMs);
+    this.#conversations = new Conversations(this.#settings.keyPrefix);
   }
 
   async append(
@@ -92,31 +93,41 @@ export class RedisHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
-    const keys = this.#keys(key);
+    const conversation = this.#conversations.find(key);
     this.#assertRecords(records);
     const condition = conditionOf(options.ifVersion);
+    const { signal } = options;
     if (records.length === 0) {
-      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
+      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    const now = Date.now();
-    const stamp = newStamp(now);
-    const args = [condition, stamp, ...this.#limits(now), ...encodeRecords(records, stamp)];
-    return appendedOf(await this.#write("append", APPEND, keys, args, options.signal), stamp);
+    const stamp = newStamp(Date.now());
+    const due = this.#nextDue(conversation);
+    const args = [condition, ...this.#limits(due), ...encodeRecords(records, stamp)];
+    const receive = (reply: unknown) => {
+      const result = appendedOf(reply, stamp);
+      if (due !== undefined && result.appended > 0) {
+        conversation.due = due;
+      }
+      return result;
+    };
+    return this.#write({ name: "append", script: APPEND, conversation, args, signal, receive });
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const keys = this.#keys(key);
+    const { keys } = this.#conversations.find(key);
     assertReadOptions(options);
     const before = options.before === undefined ? undefined : parseCursor(options.before);
-    const call = { name: "read", kind: "read", signal: options.signal } as const;
-    const reply = await this.#calls.run({ ...call, ...readCall(keys, options, before) });
-    return pageOf(sliceOf(reply, options, before), keys.records, options, before);
+    const { send, sendScript } = readCall(keys, options, before);
+    const page = { last: options.last, onCorrupt: options.onCorrupt, withFirst: options.withFirst };
+    const receive = (reply: unknown) => pageOf(sliceOf(reply, page, before), keys.records, page, before);
+    return this.#calls.run({ name: "read", kind: "read", signal: options.signal, send, sendScript, receive });
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    const keys = this.#keys(key);
-    await this.#write("clear", CLEAR, keys, [], options.signal);
+    const conversation = this.#conversations.find(key);
+    const { signal } = options;
+    return this.#write({ name: "clear", script: CLEAR, conversation, args: [], signal, receive: () => undefined });
   }
 
   async replace(
@@ -125,15 +136,16 @@ export class RedisHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
-    const keys = this.#keys(key);
+    const conversation = this.#conversations.find(key);
     const { fromId, throughId } = checkedRange(range);
     this.#assertRecords(records);
     const condition = conditionOf(options.ifVersion);
-    const now = Date.now();
-    const stamp = newStamp(now);
+    const stamp = newStamp(Date.now());
     const run = [encodeId(fromId), encodeId(throughId)];
-    const args = [condition, stamp, ...this.#limits(now), ...run, ...encodeRecords(records, stamp)];
-    return replacedOf(await this.#write("replace", REPLACE, keys, args, options.signal), keys.records);
+    const limits = this.#limits(this.#nextDue());
+    const args = [condition, ...limits, stamp, ...run, ...encodeRecords(records, stamp)];
+    const receive = (reply: unknown) => replacedOf(reply, conversation.keys.records);
+    return this.#write({ name: "replace", script: REPLACE, conversation, args, signal: options.signal, receive });
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -148,7 +160,7 @@ export class RedisHistoryStore implements HistoryStore {
     const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
     try {
       const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
-      return await this.#calls.run({ name: "list", kind: "read", signal, send });
+      return await this.#calls.run({ name: "list", kind: "read", signal, send, receive: (page) => page });
     } finally {
       isOver = true;
     }
@@ -159,33 +171,38 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#connection.close();
   }
 
-  #keys(key: HistoryKey): ConversationKeys {
-    assertHistoryKey(key);
-    return conversationKeys(this.#settings.keyPrefix, key);
-  }
-
   #assertRecords(records: readonly HistoryRecord[]): void {
     assertHistoryRecords(records, this.#settings.maxRecordBytes);
     assertCallSize(records);
   }
 
-  /** What every write is told beside its condition and stamp. */
-  #limits(now: number): string[] {
+  /** What every write is told beside its condition. */
+  #limits(due: Moment | undefined): string[] {
     const { ttlMs, maxRecords } = this.#settings;
-    // What the index is told is rounded up, so that most writes find that it knows enough.
-    const step = Math.ceil(ttlMs / 16);
-    const indexTime = ttlMs === 0 ? 0 : (Math.floor(now / step) + 1) * step + ttlMs;
-    return [String(ttlMs), String(maxRecords), String(indexTime)];
+    return [due === undefined ? String(ttlMs) : `+${ttlMs}`, String(maxRecords)];
   }
 
-  #write(
-    name: string,
-    script: Script,
-    keys: ConversationKeys,
-    args: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
-    const names = [keys.records, keys.ids, keys.removed, keys.names, keys.expiries];
-    return this.#calls.run({ name, kind: "write", signal, ...scriptCall(script, names, args) });
+  /** Undefined when the index and the ids of the conversation need not be told now, else until when that will do. */
+  #nextDue(conversation?: Conversation): Moment | undefined {
+    const { ttlMs } = this.#settings;
+    return ttlMs > 0 && (conversation === undefined || hasCome(conversation.due))
+      ? momentIn(Math.ceil(ttlMs / 16))
+      : undefined;
   }
+
+  #write<T>({ name, script, conversation, args, signal, receive }: Write<T>): Promise<T> {
+    const { records, ids, removed, names, expiries } = conversation.keys;
+    const { send, sendScript } = scriptCall(script, [records, ids, removed, names, expiries], args);
+    return this.#calls.run({ name, kind: "write", signal, send, sendScript, receive });
+  }
+}
+
+/** One run of a script that writes. */
+interface Write<T> {
+  readonly name: string;
+  readonly script: Script;
+  readonly conversation: Conversation;
+  readonly args: readonly string[];
+  readonly signal: AbortSignal | undefined;
+  receive(reply: unknown): T;
 }

@@ -1,15 +1,18 @@
 import { type Script, script } from "./script.ts";
-import { FINISHING, WRITING } from "./write-scripts.ts";
+import { INDEXING, PERMISSIONS, TRIMMING, WRITING } from "./write-scripts.ts";
 
 /**
- * ARGV after the common ones: fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
+ * ARGV after the common ones: stamp, fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
  * with the version, or `from`, `through`, `order`, `unreadable`, or `stored` with the position of a new id.
  */
 export const REPLACE: Script = script(
   WRITING,
-  FINISHING,
+  PERMISSIONS,
+  TRIMMING,
+  INDEXING,
   `
-local count = (#ARGV - 7) / 2
+local stamp = ARGV[4]
+local count = (#ARGV - 6) / 2
 local length = call('LLEN', records)
 
 -- Calls work(first, last) for the pieces of 1 to size.
@@ -23,6 +26,8 @@ end
 
 call('SCARD', ids)
 call('LLEN', removed)
+call('ZCARD', names)
+call('ZCARD', expiries)
 
 local function refuse(reason)
   -- The stamp is near the end when an earlier try of this very call was carried out and only its answer was lost.
@@ -58,9 +63,9 @@ local function withoutStamp(element)
 end
 
 if condition ~= '*' and condition ~= '=' .. version() then return refuse('conflict') end
-local from = find(ARGV[6])
+local from = find(ARGV[5])
 if not from then return refuse('from') end
-local through = find(ARGV[7])
+local through = find(ARGV[6])
 if not through then return refuse('through') end
 if through < from then return { 'order', version() } end
 
@@ -73,9 +78,9 @@ for first = from, through, STEP do
 end
 local taken
 inSteps(count, function(first, last)
-  local found = call('SMISMEMBER', ids, unpack(ARGV, 7 + first, 7 + last))
+  local found = call('SMISMEMBER', ids, unpack(ARGV, 6 + first, 6 + last))
   for at, answer in ipairs(found) do
-    local id = ARGV[6 + first + at]
+    local id = ARGV[5 + first + at]
     if answer == 1 and not gone[id] and not taken then taken = first + at - 1 end
     gone[id] = nil
   end
@@ -91,30 +96,28 @@ if after > 0 or (count == 0 and not isAll) then
   if not stays then return { 'unreadable', version() } end
 end
 -- Half of a replace would lose records, so all of its commands must be allowed before the first is called.
-for _, command in ipairs({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'SADD' }) do
-  if redis.acl_check_cmd and not redis.acl_check_cmd(command, command == 'SADD' and ids or records, '0', '0') then
-    return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
-  end
-end
+local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'PEXPIRE' }, records) or forbidden({ 'SADD', 'SREM' }, ids)
+  or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
+if denied then return denied end
 
-inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 7 + first, 7 + last)) end)
+inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 6 + first, 6 + last)) end)
 local function push(list, offset, size)
   inSteps(size, function(first, last) call('RPUSH', records, unpack(list, offset + first, offset + last)) end)
 end
 if isAll then
   -- Pushed first: a list that becomes empty is gone, and its expiry with it.
   if count == 0 then call('RPUSH', records, stamp .. '||') end
-  push(ARGV, 7 + count, count)
+  push(ARGV, 6 + count, count)
   call('LTRIM', records, length, -1)
 elseif before <= after then
   local moved = before > 0 and call('LRANGE', records, 0, before - 1) or {}
-  for at = 1, count do moved[before + at] = ARGV[7 + count + at] end
+  for at = 1, count do moved[before + at] = ARGV[6 + count + at] end
   call('LTRIM', records, through + 1, -1)
   for at = #moved, 1, -1 do call('LPUSH', records, moved[at]) end
 else
   local moved = after > 0 and call('LRANGE', records, through + 1, -1) or {}
   call('LTRIM', records, 0, before - 1)
-  push(ARGV, 7 + count, count)
+  push(ARGV, 6 + count, count)
   push(moved, 0, #moved)
 end
 if stays then call('LSET', records, -1, stamp .. stays) end
@@ -122,7 +125,11 @@ if limit ~= '0' then
   for id in pairs(gone) do left[#left + 1] = id end
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
 end
-finish(call('LLEN', records), false)
+if limit ~= '0' then trim(call('LLEN', records) - limit) end
+if ttl ~= '0' then
+  call('PEXPIRE', records, ttl)
+  enlist(false)
+end
 return { 'ok', version() }
 `,
 );

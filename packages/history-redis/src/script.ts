@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Request } from "./calls.ts";
+import type { Send } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { answerWord } from "./errors.ts";
 
@@ -29,7 +29,7 @@ export function scriptCall(
   { text, sha }: Script,
   keys: readonly string[],
   args: readonly string[],
-): Pick<Request<unknown>, "send" | "sendScript"> {
+): { readonly send: Send; readonly sendScript: Send } {
   const rest = [keys.length, ...keys, ...args];
   return {
     send: (client) => client.call("evalsha", [sha, ...rest]),
@@ -48,7 +48,7 @@ export async function runScript(
   try {
     return await send(client);
   } catch (error) {
-    if (answerWord(error) !== "NOSCRIPT" || sendScript === undefined) {
+    if (answerWord(error) !== "NOSCRIPT") {
       throw error;
     }
     return sendScript(client);

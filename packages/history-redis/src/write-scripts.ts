@@ -4,36 +4,49 @@ import { type Script, script, VERSION } from "./script.ts";
  * Lua does not roll back: a command that fails leaves what the ones before it wrote. So the first command that writes is
  * the one that fails when a key has another type, and what a later one must not leave behind half done is taken back.
  * Lua's unpack takes at most some 8,000 values, so long lists go in steps. Each command costs about a microsecond of the
- * server's time, and an append is called more often than anything else.
+ * server's time, each function that is defined a tenth, and an append is called more often than anything else.
  */
 
-/** KEYS of every script that writes a conversation; ARGV begins with condition, stamp, ttl in ms, maxRecords, index time. */
+/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms (`+` when due) and maxRecords. */
 export const WRITING: string = `
 local call = redis.call
 local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local condition, stamp, ttl, limit, indexTime = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
+local isDue = string.byte(ttl) == 43
+if isDue then ttl = string.sub(ttl, 2) end
 local STEP = 4000
 ${VERSION}`;
 
-/** Lua: what a write ends with, in the same step: the limit, the conversation's life and its place in the index. */
-export const FINISHING: string = `
+/** Lua: an error when the user may not call each of these commands on a key; a write that stops halfway loses records. */
+export const PERMISSIONS: string = `
+local function forbidden(commands, key)
+  for _, command in ipairs(commands) do
+    if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, '0', '0') then
+      return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
+    end
+  end
+end
+`;
+
+/** Lua: the limit, kept in the same step as the write that went above it. */
+export const TRIMMING: string = `
 -- Ids whose records go stay remembered for the next 1,000 of them and as many as may be stored, then are forgotten.
 local function remember(gone)
   if #gone == 0 then return end
-  local over = call('RPUSH', removed, unpack(gone)) - limit - 1000
+  local length = call('RPUSH', removed, unpack(gone))
+  if length == #gone then
+    local left = call('PTTL', ids)
+    if left > 0 then call('PEXPIRE', removed, left) end
+  end
+  local over = length - limit - 1000
   while over > 0 do
     local oldest = call('LPOP', removed, math.min(over, STEP))
     call('SREM', ids, unpack(oldest))
     over = over - #oldest
   end
-  if ttl == '0' then
-    local left = call('PTTL', records)
-    if left > 0 then call('PEXPIRE', removed, left) end
-  end
 end
 
-local function trim(length)
-  local over = length - limit
+local function trim(over)
   while over > 0 do
     local gone = {}
     local oldest = call('LPOP', records, math.min(over, STEP))
@@ -42,8 +55,22 @@ local function trim(length)
     over = over - #oldest
   end
 end
+`;
 
--- An index lives as long as the longest of what it names; GT leaves one alone that never expires.
+/**
+ * Lua: the conversation's place in the index, and the life of what may not end before its records do. Both live a minute
+ * and a sixteenth longer than the records, so they need not be told of every write that renews those.
+ */
+export const INDEXING: string = `
+local function hold(key, isFirst, life)
+  -- GT leaves a key alone that never expires.
+  if isFirst then
+    call('PEXPIRE', key, life)
+  elseif call('PEXPIRE', key, life, 'GT') == 0 and key ~= names and call('PTTL', key) == -1 then
+    call('PEXPIRE', key, life)
+  end
+end
+
 local function enlist(isNew)
   local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
   call('ZADD', names, 0, name)
@@ -52,34 +79,21 @@ local function enlist(isNew)
     call('PERSIST', names)
     return
   end
-  call('ZADD', expiries, indexTime, name)
+  local now, life = call('TIME')[1] * 1000, ttl + math.ceil(ttl / 16) + 60000
+  call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name)
   if isNew then
     -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
-    local over = call('ZRANGE', expiries, '-inf', call('TIME')[1] * 1000 - 600000, 'BYSCORE', 'LIMIT', 0, 20)
+    local over = call('ZRANGE', expiries, '-inf', now - 600000, 'BYSCORE', 'LIMIT', 0, 20)
     if #over > 0 then
       call('ZREM', names, unpack(over))
       call('ZREM', expiries, unpack(over))
     end
   end
-  local hold = string.format('%.0f', ttl + math.ceil(ttl / 16))
-  for _, index in ipairs({ names, expiries }) do
-    if call('ZCARD', index) == 1 then call('PEXPIRE', index, hold) else call('PEXPIRE', index, hold, 'GT') end
-  end
-end
-
-local function finish(length, isNew)
-  if limit ~= '0' then trim(length) end
-  local isDue = isNew
-  if ttl ~= '0' then
-    -- The ids last, so that they are never gone before the records.
-    call('PEXPIRE', records, ttl)
-    call('PEXPIRE', ids, ttl)
-    if limit ~= '0' then call('PEXPIRE', removed, ttl) end
-    -- The time is rounded up, so that it changes now and then only, and with it what is told to the index.
-    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-    isDue = call('ZADD', expiries, 'CH', indexTime, name) == 1 or isNew
-  end
-  if isDue then enlist(isNew) end
+  life = string.format('%.0f', life)
+  hold(ids, isNew, life)
+  hold(removed, false, life)
+  hold(names, call('ZCARD', names) == 1, life)
+  hold(expiries, call('ZCARD', expiries) == 1, life)
 end
 `;
 
@@ -90,22 +104,23 @@ end
 export const APPEND: Script = script(
   WRITING,
   `
-local count = (#ARGV - 5) / 2
-local known, isKnown = 0, {}
+local count = (#ARGV - 3) / 2
+local known, isKnown = 0, nil
 for first = 1, count, STEP do
-  local found = call('SMISMEMBER', ids, unpack(ARGV, 5 + first, 5 + math.min(first + STEP - 1, count)))
+  local found = call('SMISMEMBER', ids, unpack(ARGV, 3 + first, 3 + math.min(first + STEP - 1, count)))
   for at = 1, #found do
     if found[at] == 1 then
-      known = known + 1
+      known, isKnown = known + 1, isKnown or {}
       isKnown[first + at - 1] = true
     end
   end
 end
 -- Ids without a conversation are left over from one that is gone.
-if known > 0 and call('EXISTS', records) == 0 then known, isKnown = 0, {} end
+if known > 0 and call('EXISTS', records) == 0 then known = 0 end
 
 if known == count then
   local current = version()
+  local stamp = string.match(ARGV[#ARGV], '^[^|]*')
   -- The stamp is that of an earlier try of this very call, whose answer was lost.
   return current == stamp and count or '=' .. current
 end
@@ -114,45 +129,70 @@ if condition ~= '*' then
   if condition ~= '=' .. current then return '!' .. current end
 end
 
-local from, before, fresh = ARGV, 5, count
+local from, before, fresh = ARGV, 3, count
 if known > 0 then
   from, before, fresh = {}, 0, count - known
   local elements = {}
   for at = 1, count do
     if not isKnown[at] then
-      from[#from + 1] = ARGV[5 + at]
-      elements[#elements + 1] = ARGV[5 + count + at]
+      from[#from + 1] = ARGV[3 + at]
+      elements[#elements + 1] = ARGV[3 + count + at]
     end
   end
-  if isKnown[count] then elements[fresh] = stamp .. elements[fresh] end
+  if isKnown[count] then elements[fresh] = string.match(ARGV[#ARGV], '^[^|]*') .. elements[fresh] end
   for at = 1, fresh do from[fresh + at] = elements[at] end
 end
-`,
-  FINISHING,
-  `
-if limit ~= '0' then call('LLEN', removed) end
+
 local length
 for first = 1, fresh, STEP do
   length = call('RPUSH', records, unpack(from, before + fresh + first, before + fresh + math.min(first + STEP - 1, fresh)))
 end
-local isNew, failure = length == fresh, nil
-local function try(...)
-  local answer = redis.pcall(...)
-  if type(answer) == 'table' then failure = failure or answer end
-end
+
+local isNew, try = length == fresh, redis.pcall
+local over = limit == '0' and 0 or length - limit
+local answer
 if isNew then
-  try('LLEN', removed)
-  if not failure then try('UNLINK', ids, removed) end
+  -- Their types are seen before anything hangs on them.
+  answer = try('LLEN', removed)
+  if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
 end
 for first = 1, fresh, STEP do
-  if not failure then try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh))) end
+  if type(answer) ~= 'table' then
+    answer = try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
+  end
 end
-if failure then
-  -- Records whose ids are not remembered would be stored again by the retry.
-  if isNew then call('UNLINK', records) else call('LTRIM', records, 0, length - fresh - 1) end
-  return failure
+if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
+
+if isNew or isDue or over > 0 or type(answer) == 'table' then
+`,
+  PERMISSIONS,
+  TRIMMING,
+  INDEXING,
+  `
+  if type(answer) ~= 'table' and (isNew or isDue) then
+    local isDone, failure = pcall(enlist, isNew)
+    if not isDone then answer = failure end
+  end
+  if over > 0 and type(answer) ~= 'table' then
+    answer = try('LLEN', removed)
+    if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
+  end
+  if type(answer) == 'table' then
+    -- All or nothing; and records whose ids are not remembered would be stored again by a retry.
+    local taken = try('LTRIM', records, isNew and 1 or 0, length - fresh - 1)
+    if type(taken) == 'table' and taken.err then call('RPOP', records, fresh) end
+    for first = 1, fresh, STEP do
+      try('SREM', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
+    end
+    if isNew then
+      local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+      try('ZREM', names, name)
+      try('ZREM', expiries, name)
+    end
+    return answer
+  end
+  if over > 0 then trim(over) end
 end
-finish(length, isNew)
 return fresh
 `,
 );

@@ -2,7 +2,7 @@ import type { HistoryKey } from "@agentfw/core";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
 import { type FaultProxy, startFaultProxy } from "@agentfw/test-servers";
 import { Cluster, Redis } from "ioredis";
-import { inject } from "vitest";
+import { inject, vi } from "vitest";
 import { type RedisClient, RedisHistoryStore, type RedisHistoryStoreOptions } from "../../src/index.ts";
 import { conversationKeys } from "../../src/keys.ts";
 import { freshPrefix } from "./redis.ts";
@@ -96,6 +96,7 @@ function opened(backend: Backend, options: RedisHistoryStoreOptions & { keyPrefi
       return store;
     },
     async close() {
+      vi.useRealTimers();
       await Promise.all(stores.map((store) => store.close()));
       for (const one of sharedClients) {
         one.disconnect();
@@ -143,10 +144,12 @@ function recordsKey(prefix: string, key: HistoryKey): string {
 }
 
 /**
- * Lets time pass for everything under a prefix: each key's end comes closer by as much, and so do the ends that the
+ * Lets time pass here and for everything under a prefix: each key's end comes closer by as much, and so do the ends that the
  * index of expiries notes.
  */
 async function advance({ keys, admin }: Backend, prefix: string, milliseconds: number): Promise<void> {
+  // Only the date: the driver's timers go on.
+  vi.setSystemTime(Date.now() + milliseconds);
   for (const key of await keys(`${prefix}:*`)) {
     const left = Number(await admin.call("pttl", [key]));
     if (key.startsWith(`${prefix}:1:e:`)) {
