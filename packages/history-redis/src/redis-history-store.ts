@@ -23,7 +23,7 @@ import { type Connection, OwnConnection } from "./connection.ts";
 import { type Conversation, Conversations, hasCome, type Moment, momentIn } from "./conversations.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
-  type RedisConnectionOptions,
+  type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
   resolveConnection,
   resolveOptions,
@@ -69,7 +69,7 @@ export class RedisHistoryStore implements HistoryStore {
    *
    * @throws `configuration` naming the option and the rule.
    */
-  constructor(connection: RedisConnectionOptions, options: RedisHistoryStoreOptions = {}) {
+  constructor(connection: RedisHistoryStoreConnection, options: RedisHistoryStoreOptions = {}) {
     const address = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     const { timeoutMs, maxRecords, maxRecordBytes } = this.#settings;
