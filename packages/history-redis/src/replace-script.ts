@@ -129,6 +129,7 @@ if limit ~= '0' then trim(call('LLEN', records) - limit) end
 if ttl ~= '0' then
   call('PEXPIRE', records, ttl)
   enlist(false)
+  hold(ids, false, lifeOfIndex())
 end
 return { 'ok', version() }
 `,

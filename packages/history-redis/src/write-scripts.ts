@@ -71,6 +71,10 @@ local function hold(key, isFirst, life)
   end
 end
 
+local function lifeOfIndex()
+  return string.format('%.0f', ttl + math.ceil(ttl / 16) + 60000)
+end
+
 local function enlist(isNew)
   local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
   call('ZADD', names, 0, name)
@@ -79,7 +83,7 @@ local function enlist(isNew)
     call('PERSIST', names)
     return
   end
-  local now, life = call('TIME')[1] * 1000, ttl + math.ceil(ttl / 16) + 60000
+  local now, life = call('TIME')[1] * 1000, lifeOfIndex()
   call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name)
   if isNew then
     -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
@@ -89,8 +93,6 @@ local function enlist(isNew)
       call('ZREM', expiries, unpack(over))
     end
   end
-  life = string.format('%.0f', life)
-  hold(ids, isNew, life)
   hold(removed, false, life)
   hold(names, call('ZCARD', names) == 1, life)
   hold(expiries, call('ZCARD', expiries) == 1, life)
@@ -150,20 +152,15 @@ end
 
 local isNew, try = length == fresh, redis.pcall
 local over = limit == '0' and 0 or length - limit
-local answer
+local answer, settle
 if isNew then
   -- Their types are seen before anything hangs on them.
   answer = try('LLEN', removed)
   if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
 end
-for first = 1, fresh, STEP do
-  if type(answer) ~= 'table' then
-    answer = try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
-  end
-end
 if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
 
-if isNew or isDue or over > 0 or type(answer) == 'table' then
+if isNew or isDue or over > 0 then
 `,
   PERMISSIONS,
   TRIMMING,
@@ -171,28 +168,36 @@ if isNew or isDue or over > 0 or type(answer) == 'table' then
   `
   if type(answer) ~= 'table' and (isNew or isDue) then
     local isDone, failure = pcall(enlist, isNew)
-    if not isDone then answer = failure end
+    -- The server's pcall gives the text of an error, Lua's would give the error itself.
+    if not isDone then answer = type(failure) == 'table' and failure or redis.error_reply(failure) end
   end
-  if over > 0 and type(answer) ~= 'table' then
+  if type(answer) ~= 'table' and over > 0 then
     answer = try('LLEN', removed)
     if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
   end
-  if type(answer) == 'table' then
-    -- All or nothing; and records whose ids are not remembered would be stored again by a retry.
-    local taken = try('LTRIM', records, isNew and 1 or 0, length - fresh - 1)
-    if type(taken) == 'table' and taken.err then call('RPOP', records, fresh) end
-    for first = 1, fresh, STEP do
-      try('SREM', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
-    end
-    if isNew then
-      local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-      try('ZREM', names, name)
-      try('ZREM', expiries, name)
-    end
-    return answer
+  function settle()
+    if ttl ~= '0' and (isNew or isDue) then hold(ids, isNew, lifeOfIndex()) end
+    if over > 0 then trim(over) end
   end
-  if over > 0 then trim(over) end
 end
+
+-- Last, because a record whose id is remembered is never stored again.
+for first = 1, fresh, STEP do
+  if type(answer) ~= 'table' then
+    answer = try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
+  end
+end
+if type(answer) == 'table' then
+  local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
+  if taken.err then call('RPOP', records, fresh) end
+  if isNew then
+    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+    try('ZREM', names, name)
+    try('ZREM', expiries, name)
+  end
+  return answer
+end
+if settle then settle() end
 return fresh
 `,
 );
