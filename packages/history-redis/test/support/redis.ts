@@ -7,7 +7,7 @@ import { freshPrefix } from "./stores.ts";
 
 /** A client of the test's own, which ends with it. */
 export function openClient(url: string = inject("redisUrl"), options: object = {}): Redis {
-  const client = new Redis(url, options);
+  const client = new Redis(url, { enableReadyCheck: false, ...options });
   client.on("error", () => {});
   onTestFinished(() => client.disconnect());
   return client;

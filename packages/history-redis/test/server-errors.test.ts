@@ -1,0 +1,271 @@
+import { startRedis } from "@agentfw/test-servers";
+import { Cluster } from "ioredis";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { RedisHistoryStore } from "../src/index.ts";
+import { codeOf, conversation, keysBelow, openClient, openStore, recordsOf, rejection } from "./support/redis.ts";
+import { freshPrefix } from "./support/stores.ts";
+
+const KEY = conversation("s");
+
+/** A server that only the running test has. */
+async function ownServer(args: readonly string[] = []) {
+  const server = await startRedis({ args });
+  onTestFinished(() => server.stop());
+  return openStore({ url: server.url });
+}
+
+function withUser(user: string, password: string): string {
+  const url = new URL(inject("securedRedisUrl"));
+  [url.username, url.password] = [user, encodeURIComponent(password)];
+  return url.href;
+}
+
+/** Makes a user for the running test. */
+async function withRules(...rules: readonly string[]) {
+  const admin = openClient(inject("securedRedisUrl"));
+  const keyPrefix = freshPrefix();
+  await admin.call("acl", [
+    "setuser",
+    keyPrefix,
+    "on",
+    ">secret",
+    ...rules.map((rule) => rule.replace("PREFIX", keyPrefix)),
+  ]);
+  onTestFinished(async () => {
+    await admin.call("acl", ["deluser", keyPrefix]);
+  });
+  return { admin, keyPrefix, url: withUser(keyPrefix, "secret") };
+}
+
+describe("credentials", () => {
+  test("in the address are used, whatever characters they hold", async () => {
+    const { store } = openStore({ url: inject("securedRedisUrl") });
+    await store.append(KEY, recordsOf("1"));
+    expect((await store.read(KEY)).records).toEqual(recordsOf("1"));
+  });
+
+  test("that the server refuses are unauthorized, at once, for reads and writes", async () => {
+    for (const url of [withUser("default", "wrong"), withUser("nobody", "x"), withUser("", "")]) {
+      const store = new RedisHistoryStore({ url }, { timeoutMs: 60_000 });
+      onTestFinished(() => store.close());
+      const error = await rejection(store.append(KEY, recordsOf("1")));
+      expect(error).toMatchObject({ code: "unauthorized", retryable: false });
+      expect(String(error)).not.toMatch(/wrong|redis:/);
+      expect(await codeOf(store.read(KEY))).toBe("unauthorized");
+      expect(await codeOf(store.list({ owner: "alice" }))).toBe("unauthorized");
+    }
+  });
+
+  test("of a client that was passed in are told the same way", async () => {
+    const client = openClient(withUser("default", "wrong"), { lazyConnect: true });
+    const store = new RedisHistoryStore({ client }, { timeoutMs: 60_000 });
+    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unauthorized");
+    expect(await codeOf(store.read(KEY))).toBe("unauthorized");
+  });
+
+  test.each(["evalsha", "smismember", "rpush", "sadd", "zadd", "unlink", "pexpire", "lpop", "srem", "time", "zcard"])(
+    "of a user without %s write nothing, neither a new conversation nor to one",
+    async (command) => {
+      const { admin, keyPrefix, url } = await withRules("~*", "+@all", `-${command}`);
+      const options = { keyPrefix, ttlSeconds: 60, maxRecords: 2 };
+      const allowed = openStore({ ...options, url: inject("securedRedisUrl") }).store;
+      const denied = openStore({ ...options, url }).store;
+      expect(await codeOf(denied.append(KEY, recordsOf("1", "2", "3")))).toBe("unauthorized");
+      expect(await keysBelow(admin, keyPrefix)).toEqual([]);
+
+      await allowed.append(KEY, recordsOf("0", "00"));
+      const before = await allowed.read(KEY);
+      const outcome = await denied.append(KEY, recordsOf("1", "2")).then(
+        () => "stored",
+        ({ code }) => code,
+      );
+      expect(outcome).toBe(command === "unlink" ? "stored" : "unauthorized");
+      if (outcome !== "stored") {
+        expect(await allowed.read(KEY)).toEqual(before);
+        // The very same call succeeds once it may: no id was remembered without its record.
+        expect((await allowed.append(KEY, recordsOf("1", "2"))).appended).toBe(2);
+      }
+      expect((await allowed.read(KEY)).records).toEqual(recordsOf("1", "2"));
+    },
+  );
+
+  test("of a user who may not write are unauthorized for writes only", async () => {
+    const { keyPrefix, url } = await withRules("~*", "+@read", "+eval", "+evalsha");
+    await openStore({ keyPrefix, url: inject("securedRedisUrl") }).store.append(KEY, recordsOf("1", "2"));
+    const { store } = openStore({ keyPrefix, url });
+    const { older } = await store.read(KEY, { last: 1, withFirst: true });
+    expect((await store.read(KEY, { last: 1, before: older })).records).toEqual(recordsOf("1"));
+    expect((await store.list({ owner: "alice" })).items).toHaveLength(1);
+    for (const call of [
+      () => store.append(KEY, recordsOf("3")),
+      () => store.replace(KEY, { fromId: "1", throughId: "2" }, recordsOf("3")),
+      () => store.clear(KEY),
+    ]) {
+      expect(await codeOf(call())).toBe("unauthorized");
+    }
+    expect((await store.read(KEY)).records).toEqual(recordsOf("1", "2"));
+  });
+
+  test("of a user who may touch only the store's keys are enough", async () => {
+    const commands = "evalsha eval lrange lindex llen exists smismember rpush lpush sadd srem lpop ltrim lset unlink";
+    const others = "scard zadd zrem zcard zrange zrangebylex pexpire pttl persist time rpop";
+    const rules = `${commands} ${others}`.split(" ").map((command) => `+${command}`);
+    const { keyPrefix, url } = await withRules("~PREFIX:1:*", ...rules);
+    for (const options of [{}, { ttlSeconds: 60, maxRecords: 3 }]) {
+      const { store } = openStore({ keyPrefix, url, ...options });
+      await store.append(KEY, recordsOf("1", "2", "3"));
+      await store.append(KEY, recordsOf("3", "4"));
+      await store.replace(KEY, { fromId: "2", throughId: "3" }, recordsOf("2"));
+      const { older } = await store.read(KEY, { last: 1, withFirst: true });
+      await store.read(KEY, { last: 1, before: older });
+      expect((await store.list({ owner: "alice" })).items).toHaveLength(1);
+      await store.clear(KEY);
+    }
+    const { store } = openStore({ url });
+    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unauthorized");
+  });
+});
+
+describe("the database", () => {
+  test("of the address is the one that is used", async () => {
+    const { store, client, keyPrefix } = openStore({ url: `${inject("redisUrl")}/3` });
+    await store.append(KEY, recordsOf("1"));
+    expect(await keysBelow(client, keyPrefix)).toHaveLength(3);
+    expect(await keysBelow(openClient(), keyPrefix)).toEqual([]);
+    await store.clear(KEY);
+  });
+
+  test("that the server does not have is refused, instead of writing to another one", async () => {
+    const keyPrefix = freshPrefix();
+    const store = new RedisHistoryStore({ url: `${inject("redisUrl")}/9999` }, { keyPrefix });
+    onTestFinished(() => store.close());
+    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("configuration");
+    expect(await codeOf(store.read(KEY))).toBe("configuration");
+    expect(await keysBelow(openClient(), keyPrefix)).toEqual([]);
+  });
+});
+
+describe("a server that refuses", () => {
+  test("writes for want of memory keeps what it has, and lets it be read and cleared", async () => {
+    const { store, client, keyPrefix } = await ownServer(["--maxmemory-policy", "noeviction"]);
+    await store.append(KEY, recordsOf("1", "2"));
+    await client.config("SET", "maxmemory", "1");
+    for (const call of [
+      () => store.append(KEY, recordsOf("3")),
+      () => store.append(conversation("new"), recordsOf("1")),
+      () => store.replace(KEY, { fromId: "1", throughId: "1" }, recordsOf("x")),
+    ]) {
+      expect(await rejection(call())).toMatchObject({ code: "unavailable", retryable: true });
+    }
+    expect((await store.read(KEY, { last: 5, withFirst: true })).records).toEqual(recordsOf("1", "2"));
+    expect((await store.list({ owner: "alice" })).items).toHaveLength(1);
+    await store.clear(KEY);
+    expect(await keysBelow(client, keyPrefix)).toEqual([]);
+    await client.config("SET", "maxmemory", "0");
+    expect((await store.append(KEY, recordsOf("3"))).appended).toBe(1);
+  });
+
+  test("writes because it is a replica is used again when it is none", async () => {
+    const { store, client } = await ownServer();
+    await store.append(KEY, recordsOf("1"));
+    await client.replicaof("127.0.0.1", 1);
+    expect(await rejection(store.append(KEY, recordsOf("2")))).toMatchObject({ code: "unavailable", retryable: true });
+    expect(await codeOf(store.clear(KEY))).toBe("unavailable");
+    expect((await store.read(KEY)).records).toEqual(recordsOf("1"));
+    expect((await store.list({ owner: "alice" })).items).toHaveLength(1);
+    await client.replicaof("NO", "ONE");
+    await store.append(KEY, recordsOf("2"));
+    expect((await store.read(KEY)).records).toEqual(recordsOf("1", "2"));
+  });
+
+  test("writes for want of replicas has written nothing", async () => {
+    const { store, client, keyPrefix } = await ownServer();
+    await client.config("SET", "min-replicas-to-write", "1");
+    expect(await rejection(store.append(KEY, recordsOf("1")))).toMatchObject({ code: "unavailable", retryable: true });
+    expect(await keysBelow(client, keyPrefix)).toEqual([]);
+  });
+
+  test("because it is one node of a cluster asks for a cluster client", async () => {
+    const [url = ""] = inject("redisClusterUrls");
+    const store = new RedisHistoryStore({ url }, { keyPrefix: freshPrefix(), ttlSeconds: 60 });
+    onTestFinished(() => store.close());
+    const calls = Array.from({ length: 30 }, (_, index) => store.append(conversation(`s${index}`), recordsOf("1")));
+    const codes = await Promise.all(
+      calls.map((call) =>
+        call.then(
+          () => "ok",
+          ({ code }) => code,
+        ),
+      ),
+    );
+    expect([...new Set(codes)].sort()).toEqual(["configuration", "ok"]);
+    expect(await codeOf(store.list({ allOwners: true }))).toBe("configuration");
+  });
+
+  test("to keep a connection after it forgot its scripts is given them again", async () => {
+    const { store, client } = await ownServer();
+    const calls = [
+      () => store.append(KEY, recordsOf("1", "2")),
+      () => store.read(KEY, { last: 1, withFirst: true }),
+      () => store.replace(KEY, { fromId: "1", throughId: "1" }, recordsOf("3")),
+      () => store.list({ owner: "alice" }),
+      () => store.clear(KEY),
+    ];
+    for (const call of calls) {
+      await client.script("FLUSH");
+      await call();
+    }
+  });
+});
+
+describe("a client that gathers commands into pipelines", () => {
+  test.each(["node", "cluster"] as const)("works as any other (%s)", async (kind) => {
+    const options = { enableAutoPipelining: true };
+    const nodes = inject("redisClusterUrls").map((url) => ({ host: "127.0.0.1", port: Number(new URL(url).port) }));
+    const client = kind === "node" ? openClient(undefined, options) : new Cluster(nodes, options);
+    onTestFinished(() => client.disconnect());
+    const store = new RedisHistoryStore({ client }, { keyPrefix: freshPrefix() });
+    const keys = Array.from({ length: 20 }, (_, index) => conversation(`s${index}`));
+    await Promise.all(keys.map((key) => store.append(key, recordsOf("1", "2"))));
+    const again = await Promise.all(keys.map((key) => store.append(key, recordsOf("1", "2"))));
+    expect(new Set(again.map(({ appended }) => appended))).toEqual(new Set([0]));
+    const pages = await Promise.all(keys.map((key) => store.read(key)));
+    expect(pages.map(({ records }) => records)).toEqual(keys.map(() => recordsOf("1", "2")));
+  });
+
+  test("and puts a prefix of its own before every key keeps to it", async () => {
+    const keyPrefix = freshPrefix();
+    const client = openClient(undefined, { keyPrefix: `${keyPrefix}:app:` });
+    const store = new RedisHistoryStore({ client }, { keyPrefix: "h", ttlSeconds: 60 });
+    await store.append(KEY, recordsOf("1", "2"));
+    expect((await store.list({ owner: "alice" })).items.map(({ key }) => key)).toEqual([KEY]);
+    const keys = await keysBelow(openClient(), keyPrefix);
+    expect(keys.every((key) => key.startsWith(`${keyPrefix}:app:h:1:`))).toBe(true);
+    await store.clear(KEY);
+    expect(await keysBelow(openClient(), keyPrefix)).toEqual([]);
+  });
+});
+
+describe("a client that is none of ioredis", () => {
+  test("works with nothing but call", async () => {
+    const redis = openClient();
+    const store = new RedisHistoryStore(
+      { client: { call: (command, args) => redis.call(command, args) } },
+      { keyPrefix: freshPrefix() },
+    );
+    const { version } = await store.append(KEY, recordsOf("1"));
+    expect(await store.read(KEY)).toEqual({ records: recordsOf("1"), version });
+  });
+
+  test.each([null, 7, {}, "text", [1], [null]])("is refused when it answers %j", async (answer) => {
+    const store = new RedisHistoryStore({ client: { call: async () => answer } });
+    expect(await codeOf(store.read(KEY))).toBe("unsupported");
+    expect(await codeOf(store.list({ allOwners: true }))).toBe("unsupported");
+  });
+
+  test.each([null, {}, "text", [1], [null]])("is refused when a write is answered by %j", async (answer) => {
+    const store = new RedisHistoryStore({ client: { call: async () => answer } });
+    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unsupported");
+    expect(await codeOf(store.replace(KEY, { fromId: "1", throughId: "1" }, []))).toBe("unsupported");
+  });
+});
