@@ -40,7 +40,7 @@ function tell(text: string): void {
 /** Stores one turn and tells it when it was acknowledged. */
 async function appendTurn(turn: number): Promise<void> {
   const id = `${task.name}-${turn}`;
-  const records = ["user", "assistant"].map((role) => ({ id: `${id}-${role}`, data: JSON.stringify({ role, turn }) }));
+  const records = ["user", "assistant"].map((role) => ({ id: `${id}/${role}`, data: JSON.stringify({ role, turn }) }));
   await store.append(KEY, records);
   tell(id);
 }
