@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RedisHistoryStore } from "../src/index.ts";
 import { openFaulty } from "./support/faults.ts";
-import { conversation, openStore, pause, recordsOf } from "./support/redis.ts";
+import { conversation, ownServer, pause, recordsOf } from "./support/redis.ts";
 import type { Connected } from "./support/stores.ts";
 import { expectWholeTurns } from "./support/turns.ts";
 
@@ -47,7 +47,7 @@ describe("connections that are killed while turns are stored", () => {
   });
 
   test("by the server, a hundred times, lose nothing and store nothing twice", async () => {
-    const { store, client } = openStore();
+    const { store, client } = await ownServer();
     await store.append(KEY, recordsOf("first"));
     let kills = 0;
     let turns = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
 import { type Monitored, monitor } from "./support/monitor.ts";
-import { conversation, openClient, openStore, recordsOf } from "./support/redis.ts";
+import { conversation, openClient, openStore, ownServer, recordsOf } from "./support/redis.ts";
 
 const KEY = conversation("s");
 
@@ -45,7 +45,7 @@ describe("round trips", () => {
   });
 
   test("are two when the server has forgotten the script, and one from then on", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     await store.append(KEY, recordsOf("1"));
     await client.script("FLUSH");
     const first = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("2")));

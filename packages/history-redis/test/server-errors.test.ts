@@ -1,18 +1,19 @@
-import { startRedis } from "@agentfw/test-servers";
 import { Cluster } from "ioredis";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
-import { codeOf, conversation, keysBelow, openClient, openStore, recordsOf, rejection } from "./support/redis.ts";
+import {
+  codeOf,
+  conversation,
+  keysBelow,
+  openClient,
+  openStore,
+  ownServer,
+  recordsOf,
+  rejection,
+} from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
 const KEY = conversation("s");
-
-/** A server that only the running test has. */
-async function ownServer(args: readonly string[] = []) {
-  const server = await startRedis({ args });
-  onTestFinished(() => server.stop());
-  return openStore({ url: server.url });
-}
 
 function withUser(user: string, password: string): string {
   const url = new URL(inject("securedRedisUrl"));

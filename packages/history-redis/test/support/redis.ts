@@ -1,4 +1,5 @@
 import type { HistoryKey, HistoryRecord } from "@agentfw/core";
+import { startRedis } from "@agentfw/test-servers";
 import { Redis } from "ioredis";
 import { inject, onTestFinished } from "vitest";
 import { RedisHistoryStore, type RedisHistoryStoreOptions } from "../../src/index.ts";
@@ -43,6 +44,13 @@ export function conversation(session: string, owner: string | null = "alice"): H
 /** Records with these ids, each with data of its own. */
 export function recordsOf(...ids: readonly string[]): HistoryRecord[] {
   return ids.map((id) => ({ id, data: JSON.stringify({ text: `data of ${id}` }) }));
+}
+
+/** A store on a server that only the running test has. */
+export async function ownServer(args: readonly string[] = []): Promise<StoreUnderTest> {
+  const server = await startRedis({ args });
+  onTestFinished(() => server.stop());
+  return openStore({ url: server.url });
 }
 
 /** Every key below a prefix, sorted. */
