@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
 import { type Monitored, monitor } from "./support/monitor.ts";
 import { conversation, openClient, openStore, ownServer, recordsOf } from "./support/redis.ts";
@@ -11,7 +11,7 @@ function commandsOf(commands: Monitored["sent"]): string[] {
 
 describe("round trips", () => {
   test("are one for each append, read, clear and replace", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 60, maxRecords: 50 });
+    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 60, maxRecords: 50 });
     await store.append(KEY, recordsOf("1", "2", "3"));
     const { older } = await store.read(KEY, { last: 1, withFirst: true });
     await store.replace(KEY, { fromId: "3", throughId: "3" }, recordsOf("3"));
@@ -56,10 +56,9 @@ describe("round trips", () => {
   });
 
   test("are one of a store that was opened on a server that knows the scripts", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     await store.append(KEY, recordsOf("1"));
-    const second = new RedisHistoryStore({ url: inject("redisUrl") }, { keyPrefix });
-    onTestFinished(() => second.close());
+    const second = openStore({ url: `redis://127.0.0.1:${client.options.port}`, keyPrefix }).store;
     const { sent } = await monitor(client, keyPrefix, () => second.append(KEY, recordsOf("2")));
     expect(commandsOf(sent)).toEqual(["evalsha"]);
   });
@@ -94,21 +93,21 @@ describe("round trips", () => {
 
 describe("the work of the server", () => {
   test("for an append is the same four commands, whatever is stored", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 3600 });
+    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 3600 });
     await store.append(KEY, recordsOf(...Array.from({ length: 5_000 }, (_, index) => `old-${index}`)));
     const { byScripts } = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("1", "2")));
     expect(commandsOf(byScripts)).toEqual(["smismember", "rpush", "pexpire", "sadd"]);
   });
 
   test("for a read of the newest is one command for one more than was asked for", async () => {
-    const { store, client, keyPrefix, keysOf } = openStore();
+    const { store, client, keyPrefix, keysOf } = await ownServer();
     await store.append(KEY, recordsOf("1", "2", "3"));
     const { sent } = await monitor(client, keyPrefix, () => store.read(KEY, { last: 20 }));
     expect(sent).toEqual([["lrange", keysOf(KEY).records, "-21", "-1"]]);
   });
 
   test("for a list asks the index and never walks the keyspace", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 60 });
+    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 60 });
     for (let index = 0; index < 30; index += 1) {
       await store.append(conversation(`s${index}`), recordsOf("1"));
       await store.append(conversation(`s${index}`, "bob"), recordsOf("1"));
@@ -130,7 +129,7 @@ describe("the work of the server", () => {
   });
 
   test("of every call together knows neither KEYS nor SCAN", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 60, maxRecords: 3 });
+    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 60, maxRecords: 3 });
     const { sent, byScripts } = await monitor(client, keyPrefix, async () => {
       await store.append(KEY, recordsOf("1", "2", "3", "4"));
       await store.read(KEY, { last: 2, withFirst: true });

@@ -148,7 +148,7 @@ describe("the database", () => {
 
 describe("a server that refuses", () => {
   test("writes for want of memory keeps what it has, and lets it be read and cleared", async () => {
-    const { store, client, keyPrefix } = await ownServer(["--maxmemory-policy", "noeviction"]);
+    const { store, client, keyPrefix } = await ownServer({}, ["--maxmemory-policy", "noeviction"]);
     await store.append(KEY, recordsOf("1", "2"));
     await client.config("SET", "maxmemory", "1");
     for (const call of [

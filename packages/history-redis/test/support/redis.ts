@@ -46,11 +46,17 @@ export function recordsOf(...ids: readonly string[]): HistoryRecord[] {
   return ids.map((id) => ({ id, data: JSON.stringify({ text: `data of ${id}` }) }));
 }
 
-/** A store on a server that only the running test has. */
-export async function ownServer(args: readonly string[] = []): Promise<StoreUnderTest> {
+/**
+ * A store on a server that only the running test has: for what other tests would notice, and for MONITOR, which the
+ * driver takes wrongly when others send something in the moment in which it begins.
+ */
+export async function ownServer(
+  options: RedisHistoryStoreOptions = {},
+  args: readonly string[] = [],
+): Promise<StoreUnderTest> {
   const server = await startRedis({ args });
   onTestFinished(() => server.stop());
-  return openStore({ url: server.url });
+  return openStore({ url: server.url, ...options });
 }
 
 /** Every key below a prefix, sorted. */
