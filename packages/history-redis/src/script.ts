@@ -30,10 +30,10 @@ export function scriptCall(
   keys: readonly string[],
   args: readonly string[],
 ): { readonly send: Send; readonly sendScript: Send } {
-  const rest = [keys.length, ...keys, ...args];
+  const all = [sha, String(keys.length), ...keys, ...args];
   return {
-    send: (client) => client.call("evalsha", [sha, ...rest]),
-    sendScript: (client) => client.call("eval", [text, ...rest]),
+    send: (client) => client.call("evalsha", all),
+    sendScript: (client) => client.call("eval", [text, ...all.slice(1)]),
   };
 }
 
