@@ -3,6 +3,7 @@ import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { Deadlines } from "./deadlines.ts";
 import { answerWord, isAnswer, isConnectionLost, isUnsent, PROVIDER, toFrameworkError } from "./errors.ts";
+import { gather } from "./gathering.ts";
 
 /** What is asked of the server. It must be safe to ask twice: ids and stamps make it so. */
 export interface Request<T, Reply = unknown> {
@@ -108,6 +109,9 @@ class Call<T, Reply> {
 
   #send(client: RedisClient, send: Send<Reply>): void {
     this.#answersBefore = this.#calls.answers;
+    if (this.#calls.deadlines.size > 1) {
+      gather(client);
+    }
     send(client).then(
       (value) => {
         this.#calls.answers += 1;

@@ -14,6 +14,8 @@ export interface RedisClient {
   connect?(): Promise<unknown>;
   /** Listens to `ready`, `close`, `connecting`, `end` and `error`. */
   on?(event: string, listener: (detail?: unknown) => void): unknown;
+  /** The connection of one node; what is sent at once is gathered in it. */
+  readonly stream?: { cork(): void; uncork(): void } | undefined;
   /** Ends what `on` began. */
   off?(event: string, listener: (detail?: unknown) => void): unknown;
 }

@@ -20,6 +20,11 @@ export class Deadlines {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** How many have time left. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   add(one: Timed): void {
     one.deadline = performance.now() + this.#timeoutMs;
     this.#waiting.add(one);

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
 import { type Monitored, monitor } from "./support/monitor.ts";
 import { conversation, openClient, openStore, ownServer, recordsOf } from "./support/redis.ts";
+import { freshPrefix } from "./support/stores.ts";
+import { expectWholeTurns } from "./support/turns.ts";
 
 const KEY = conversation("s");
 
@@ -88,6 +90,48 @@ describe("round trips", () => {
     for (const key of sessions) {
       expect((await store.read(key)).records).toEqual(recordsOf("a", "b"));
     }
+  });
+});
+
+describe("what many sessions send at once", () => {
+  test("goes out in a few pieces, and nothing is held back", async () => {
+    const redis = openClient();
+    let [depth, pieces, sent] = [0, 0, 0];
+    const stream = {
+      cork: () => {
+        depth += 1;
+      },
+      uncork: () => {
+        depth -= 1;
+        pieces += 1;
+      },
+    };
+    const call = (command: string, args: (string | number)[]) => {
+      sent += 1;
+      return redis.call(command, args);
+    };
+    const store = new RedisHistoryStore({ client: { call, stream } }, { keyPrefix: freshPrefix() });
+    await store.append(KEY, recordsOf("1"));
+    expect([pieces, depth]).toEqual([0, 0]);
+    sent = 0;
+    const calls = Array.from({ length: 64 }, () => store.read(KEY));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([sent, depth]).toEqual([64, 0]);
+    expect(pieces).toBeGreaterThan(4);
+    expect(pieces).toBeLessThan(20);
+    expect((await Promise.all(calls)).every(({ records }) => records.length === 1)).toBe(true);
+  });
+
+  test("arrives once each, over connections of every kind", async () => {
+    const { store, client, keyPrefix } = await ownServer();
+    await store.append(KEY, recordsOf("1"));
+    const shared = new RedisHistoryStore({ client }, { keyPrefix });
+    const { sent } = await monitor(client, keyPrefix, async () => {
+      const turns = Array.from({ length: 100 }, (_, index) => [`${index}/user`, `${index}/assistant`]);
+      await Promise.all(turns.map((ids, index) => (index % 2 === 0 ? store : shared).append(KEY, recordsOf(...ids))));
+    });
+    expect(commandsOf(sent)).toEqual(Array.from({ length: 100 }, () => "evalsha"));
+    expectWholeTurns((await store.read(KEY)).records.map(({ id }) => id).slice(1));
   });
 });
 
