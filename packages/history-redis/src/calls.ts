@@ -44,11 +44,15 @@ export class Calls {
   }
 
   /**
+   * Makes a call of what `prepare` gives; what that throws is the call's rejection. Not an async function with a promise
+   * to wait for, because each of those costs as much as the checks of a call.
+   *
    * @throws the abort reason, `timeout`, `unavailable`, `unauthorized`, `configuration`, `corrupt` when nothing was
    * written; `outcome_unknown` when a write was sent and its answer is missing.
    */
-  run<T, Reply>(request: Request<T, Reply>): Promise<T> {
+  run<T, Reply>(prepare: () => Request<T, Reply>): Promise<T> {
     return new Promise((resolve, reject) => {
+      const request = prepare();
       request.signal?.throwIfAborted();
       new Call(this, request, resolve, reject).start();
     });

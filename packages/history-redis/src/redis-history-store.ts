@@ -17,10 +17,11 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import { borrow } from "./borrowed-connection.ts";
-import { Calls } from "./calls.ts";
+import { Calls, type Request } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { type Connection, OwnConnection } from "./connection.ts";
 import { type Conversation, Conversations, hasCome, type Moment, momentIn } from "./conversations.ts";
+import type { ConversationKeys } from "./keys.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
   type RedisHistoryStoreConnection,
@@ -88,79 +89,86 @@ export class RedisHistoryStore implements HistoryStore {
     this.#conversations = new Conversations(this.#settings.keyPrefix);
   }
 
-  async append(
+  append(
     key: HistoryKey,
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
-    const conversation = this.#conversations.find(key);
-    this.#assertRecords(records);
-    const condition = conditionOf(options.ifVersion);
-    const { signal } = options;
-    if (records.length === 0) {
-      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
-      return { version, appended: 0 };
+    if (Array.isArray(records) && records.length === 0) {
+      return this.#appendNothing(key, options);
     }
-    const stamp = newStamp(Date.now());
-    const due = this.#nextDue(conversation);
-    const args = [condition, ...this.#limits(due), ...encodeRecords(records, stamp)];
-    const receive = (reply: unknown) => {
-      const result = appendedOf(reply, stamp);
-      if (due !== undefined && result.appended > 0) {
-        conversation.due = due;
-      }
-      return result;
-    };
-    return this.#write({ name: "append", script: APPEND, conversation, args, signal, receive });
+    return this.#calls.run(() => {
+      const conversation = this.#conversations.find(key);
+      this.#assertRecords(records);
+      const condition = conditionOf(options.ifVersion);
+      const stamp = newStamp(Date.now());
+      const due = this.#nextDue(conversation);
+      const args = [condition, ...this.#limits(due), ...encodeRecords(records, stamp)];
+      const receive = (reply: unknown) => {
+        const result = appendedOf(reply, stamp);
+        if (due !== undefined && result.appended > 0) {
+          conversation.due = due;
+        }
+        return result;
+      };
+      return writeRequest("append", APPEND, conversation.keys, args, options.signal, receive);
+    });
   }
 
-  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const { keys } = this.#conversations.find(key);
-    assertReadOptions(options);
-    const before = options.before === undefined ? undefined : parseCursor(options.before);
-    const { send, sendScript } = readCall(keys, options, before);
-    const page = { last: options.last, onCorrupt: options.onCorrupt, withFirst: options.withFirst };
-    const receive = (reply: unknown) => pageOf(sliceOf(reply, page, before), keys.records, page, before);
-    return this.#calls.run({ name: "read", kind: "read", signal: options.signal, send, sendScript, receive });
+  read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      assertReadOptions(options);
+      const { last, onCorrupt, withFirst, signal } = options;
+      const before = options.before === undefined ? undefined : parseCursor(options.before);
+      const page = { last, onCorrupt, withFirst };
+      const { send, sendScript } = readCall(keys, page, before);
+      const receive = (reply: unknown) => pageOf(sliceOf(reply, page, before), keys.records, page, before);
+      return { name: "read", kind: "read", signal, send, sendScript, receive };
+    });
   }
 
-  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    const conversation = this.#conversations.find(key);
-    const { signal } = options;
-    return this.#write({ name: "clear", script: CLEAR, conversation, args: [], signal, receive: () => undefined });
+  clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      return writeRequest("clear", CLEAR, keys, [], options.signal, () => undefined);
+    });
   }
 
-  async replace(
+  replace(
     key: HistoryKey,
     range: { readonly fromId: string; readonly throughId: string },
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
-    const conversation = this.#conversations.find(key);
-    const { fromId, throughId } = checkedRange(range);
-    this.#assertRecords(records);
-    const condition = conditionOf(options.ifVersion);
-    const stamp = newStamp(Date.now());
-    const run = [encodeId(fromId), encodeId(throughId)];
-    const limits = this.#limits(this.#nextDue());
-    const args = [condition, ...limits, stamp, ...run, ...encodeRecords(records, stamp)];
-    const receive = (reply: unknown) => replacedOf(reply, conversation.keys.records);
-    return this.#write({ name: "replace", script: REPLACE, conversation, args, signal: options.signal, receive });
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      const { fromId, throughId } = checkedRange(range);
+      this.#assertRecords(records);
+      const condition = conditionOf(options.ifVersion);
+      const stamp = newStamp(Date.now());
+      const run = [encodeId(fromId), encodeId(throughId)];
+      const args = [condition, ...this.#limits(this.#nextDue()), stamp, ...run, ...encodeRecords(records, stamp)];
+      const receive = (reply: unknown) => replacedOf(reply, keys.records);
+      return writeRequest("replace", REPLACE, keys, args, options.signal, receive);
+    });
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertListFilter(filter);
-    const { limit = 100, cursor, signal } = options;
-    assertCount(limit, "limit", 1);
-    if (cursor !== undefined) {
-      assertName(cursor, "cursor");
-    }
-    const after = cursor === undefined ? undefined : parseListCursor(cursor);
     let isOver = false;
-    const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
     try {
-      const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
-      return await this.#calls.run({ name: "list", kind: "read", signal, send, receive: (page) => page });
+      return await this.#calls.run(() => {
+        assertListFilter(filter);
+        const { limit = 100, cursor, signal } = options;
+        assertCount(limit, "limit", 1);
+        if (cursor !== undefined) {
+          assertName(cursor, "cursor");
+        }
+        const after = cursor === undefined ? undefined : parseListCursor(cursor);
+        const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
+        const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
+        return { name: "list", kind: "read", signal, send, receive: (page) => page };
+      });
     } finally {
       isOver = true;
     }
@@ -169,6 +177,15 @@ export class RedisHistoryStore implements HistoryStore {
   /** Ends the connection that the store made; a later call makes a new one. A client that was passed in stays open. */
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  async #appendNothing(
+    key: HistoryKey,
+    { ifVersion, signal }: AppendOptions,
+  ): Promise<{ version: string; appended: 0 }> {
+    conditionOf(ifVersion);
+    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
+    return { version, appended: 0 };
   }
 
   #assertRecords(records: readonly HistoryRecord[]): void {
@@ -189,20 +206,16 @@ export class RedisHistoryStore implements HistoryStore {
       ? momentIn(Math.ceil(ttlMs / 16))
       : undefined;
   }
-
-  #write<T>({ name, script, conversation, args, signal, receive }: Write<T>): Promise<T> {
-    const { records, ids, removed, names, expiries } = conversation.keys;
-    const { send, sendScript } = scriptCall(script, [records, ids, removed, names, expiries], args);
-    return this.#calls.run({ name, kind: "write", signal, send, sendScript, receive });
-  }
 }
 
-/** One run of a script that writes. */
-interface Write<T> {
-  readonly name: string;
-  readonly script: Script;
-  readonly conversation: Conversation;
-  readonly args: readonly string[];
-  readonly signal: AbortSignal | undefined;
-  receive(reply: unknown): T;
+function writeRequest<T>(
+  name: string,
+  script: Script,
+  { records, ids, removed, names, expiries }: ConversationKeys,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+  receive: (reply: unknown) => T,
+): Request<T> {
+  const { send, sendScript } = scriptCall(script, [records, ids, removed, names, expiries], args);
+  return { name, kind: "write", signal, send, sendScript, receive };
 }
