@@ -99,6 +99,7 @@ end
 local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'PEXPIRE' }, records) or forbidden({ 'SADD', 'SREM' }, ids)
   or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
 if denied then return denied end
+if ttl ~= '0' then enlist(false) end
 
 inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 6 + first, 6 + last)) end)
 local function push(list, offset, size)
@@ -128,7 +129,6 @@ end
 if limit ~= '0' then trim(call('LLEN', records) - limit) end
 if ttl ~= '0' then
   call('PEXPIRE', records, ttl)
-  enlist(false)
   hold(ids, false, lifeOfIndex())
 end
 return { 'ok', version() }

@@ -77,14 +77,14 @@ end
 
 local function enlist(isNew)
   local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-  call('ZADD', names, 0, name)
+  local isNewName = call('ZADD', names, 0, name) == 1
   if ttl == '0' then
     call('ZREM', expiries, name)
     call('PERSIST', names)
     return
   end
   local now, life = call('TIME')[1] * 1000, lifeOfIndex()
-  call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name)
+  local isNewExpiry = call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name) == 1
   if isNew then
     -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
     local over = call('ZRANGE', expiries, '-inf', now - 600000, 'BYSCORE', 'LIMIT', 0, 20)
@@ -94,8 +94,8 @@ local function enlist(isNew)
     end
   end
   hold(removed, false, life)
-  hold(names, call('ZCARD', names) == 1, life)
-  hold(expiries, call('ZCARD', expiries) == 1, life)
+  hold(names, isNewName and call('ZCARD', names) == 1, life)
+  hold(expiries, isNewExpiry and call('ZCARD', expiries) == 1, life)
 end
 `;
 

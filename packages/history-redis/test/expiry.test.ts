@@ -94,6 +94,20 @@ describe("expiry", () => {
     expect(await client.pttl(keysOf(KEY).records)).toBeLessThanOrEqual(60_000);
   });
 
+  test("of stores with a long and a short one never takes a living conversation out of the index", async () => {
+    const aging = openAging({ ttlSeconds: 10_000 });
+    const short = openStore({ keyPrefix: aging.keyPrefix, ttlSeconds: 60 }).store;
+    await aging.store.append(KEY, recordsOf("1"));
+    await short.append(KEY, recordsOf("2"));
+    expect(await aging.client.pttl(aging.keysOf(KEY).records)).toBeLessThanOrEqual(60_000);
+    // It is not due to tell the index again.
+    await aging.store.append(KEY, recordsOf("3"));
+    const score = Number(await aging.client.zscore(aging.keysOf(KEY).expiries, '["alice","main","s"]'));
+    expect(score - Number((await aging.client.time())[0]) * 1000).toBeGreaterThan(10_000_000);
+    expect(await aging.client.pttl(aging.keysOf(KEY).ids)).toBeGreaterThan(10_000_000);
+    expect(await aging.client.pttl(aging.keysOf(KEY).names)).toBeGreaterThan(10_000_000);
+  });
+
   test("of stores with and without it keeps the index right", async () => {
     const aging = openAging();
     const forever = openStore({ keyPrefix: aging.keyPrefix }).store;

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { startFaultProxy } from "@agentfw/test-servers";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { RedisHistoryStore } from "../src/index.ts";
 import { type FaultyStore, openFaulty, withLostAnswer } from "./support/faults.ts";
-import { conversation, recordsOf, rejection } from "./support/redis.ts";
-import type { Connected } from "./support/stores.ts";
+import { conversation, openStore, recordsOf, rejection } from "./support/redis.ts";
+import { type Connected, nodePort } from "./support/stores.ts";
 
 const KEY = conversation("s");
 
@@ -75,6 +77,28 @@ describe("a clear whose answer is lost", () => {
   });
 });
 
+describe("a write whose answer is lost and that is refused when it is asked again", () => {
+  test("is of unknown outcome, because it was carried out", async () => {
+    const { client, store: direct, keyPrefix } = openStore();
+    const rules = (...more: readonly string[]) => client.call("acl", ["setuser", keyPrefix, ...more]);
+    await rules("on", ">secret", "~*", "+@all");
+    const proxy = await startFaultProxy({ port: nodePort() });
+    const store = new RedisHistoryStore({ url: `redis://${keyPrefix}:secret@127.0.0.1:${proxy.port}` }, { keyPrefix });
+    onTestFinished(async () => {
+      await store.close();
+      await proxy.close();
+      await client.call("acl", ["deluser", keyPrefix]);
+    });
+    await store.append(KEY, recordsOf("1"));
+    const faulty = { store, direct, proxies: [proxy] };
+    const call = () => store.append(KEY, recordsOf("2"));
+    const refused = withLostAnswer(faulty, call, has(faulty, "2"), () => rules("-evalsha"));
+    expect(await rejection(refused)).toMatchObject({ code: "outcome_unknown", retryable: true });
+    await rules("+evalsha");
+    expect(await store.append(KEY, recordsOf("2"))).toMatchObject({ appended: 0 });
+  });
+});
+
 describe("a caller's own retry after an unknown outcome", () => {
   test("stores the turn once, with the same ids", async () => {
     const faulty = await openFaulty("url", { timeoutMs: 300 });
@@ -85,6 +109,22 @@ describe("a caller's own retry after an unknown outcome", () => {
     await faulty.proxies[0]?.pass();
     await faulty.store.append(KEY, recordsOf("3", "4")).catch(() => faulty.store.append(KEY, recordsOf("3", "4")));
     expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("with more records adds those only, under a new version, wherever they stand", async () => {
+    const faulty = await openWithRecords("url");
+    const seen = new Set([(await faulty.store.read(KEY)).version]);
+    for (const ids of [
+      ["3", "1"],
+      ["2", "4", "3"],
+      ["1", "5"],
+    ]) {
+      const { version, appended } = await faulty.store.append(KEY, recordsOf(...ids));
+      expect([appended, (await faulty.direct.read(KEY)).version]).toEqual([1, version]);
+      seen.add(version);
+    }
+    expect(seen.size).toBe(4);
+    expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4", "5"]);
   });
 
   test("does not bring back what maxRecords removed meanwhile", async () => {
