@@ -80,6 +80,43 @@ describe("a server that refuses", () => {
     expect(await keysBelow(client, keyPrefix)).toEqual([]);
   });
 
+  test("everything while it loads its data is used again afterwards", async () => {
+    const args = ["--enable-debug-command", "yes", "--loading-process-events-interval-bytes", "1024"];
+    const { store, client } = await ownServer({ timeoutMs: 20_000 }, args);
+    for (let index = 0; index < 20; index += 1) {
+      await store.append(conversation(`s${index}`), recordsOf("1", "2"));
+    }
+    await client.config("SET", "key-load-delay", "10000");
+    const reloading = client.call("debug", ["reload"]);
+    const errors: unknown[] = [];
+    let isOver = false;
+    const reloaded = reloading.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const calls = [store.append(KEY, recordsOf("1")), store.read(conversation("s1")), store.list({ owner: "alice" })];
+      errors.push(
+        ...(await Promise.all(
+          calls.map((call) =>
+            call.then(
+              () => undefined,
+              (error: unknown) => error,
+            ),
+          ),
+        )),
+      );
+    }
+    await reloaded;
+    const told = errors.filter((error) => error !== undefined);
+    expect(told.length).toBeGreaterThan(0);
+    for (const error of told) {
+      expect(error).toMatchObject({ code: "unavailable", retryable: true });
+      expect(String(error)).toContain("loading");
+    }
+    await store.append(KEY, recordsOf("1"));
+    expect((await store.list({ owner: "alice" })).items).toHaveLength(21);
+  });
+
   test("because it is one node of a cluster asks for a cluster client", async () => {
     const [url = ""] = inject("redisClusterUrls");
     const store = new RedisHistoryStore({ url }, { keyPrefix: freshPrefix(), ttlSeconds: 60 });
