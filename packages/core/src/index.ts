@@ -122,11 +122,13 @@ export {
 } from "./session.ts";
 export { type SessionList, type SessionScope, SessionStore } from "./session-store.ts";
 export {
+  assertCallOptions,
   assertCount,
   assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
   assertName,
+  assertObject,
   assertReadOptions,
   historyKeyText,
   utf8Length,

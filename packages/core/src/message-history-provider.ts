@@ -14,7 +14,7 @@ import {
 import type { MessageLog } from "./message-log.ts";
 import type { Run, RunContext } from "./run-context.ts";
 import type { AgentSession } from "./session.ts";
-import { assertCount, assertName } from "./store-input.ts";
+import { assertCallOptions, assertCount, assertName, assertObject } from "./store-input.ts";
 
 /** Changes what was loaded before the model sees it. The store is not touched. Whole groups are restored afterwards. */
 export type HistoryReducer = (
@@ -50,6 +50,17 @@ export interface HistoryPolicy {
   readonly conditionalAppend?: boolean | undefined;
 }
 
+const POLICY_TYPES = {
+  load: "boolean",
+  keepFirst: "boolean",
+  storeInputs: "boolean",
+  storeOutputs: "boolean",
+  storeFilter: "function",
+  reducer: "function",
+  keepPartial: "boolean",
+  conditionalAppend: "boolean",
+} as const;
+
 /** What a provider knows about one run. */
 interface RunNotes {
   readonly log: MessageLog;
@@ -76,10 +87,14 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   readonly #notes = new WeakMap<Run, RunNotes>();
 
   constructor(policy: HistoryPolicy, defaultSourceId: string) {
-    const { sourceId = defaultSourceId, maxMessages, load = true } = policy;
+    assertObject(policy, "options", POLICY_TYPES);
+    const { sourceId = defaultSourceId, maxMessages, load = true, storeContext } = policy;
     assertName(sourceId, "sourceId");
     if (maxMessages !== undefined) {
       assertCount(maxMessages, "maxMessages", 1);
+    }
+    if (storeContext !== undefined && typeof storeContext !== "boolean" && !Array.isArray(storeContext)) {
+      throw configurationError("storeContext", "must be a boolean or source ids");
     }
     this.sourceId = sourceId;
     this.loadsHistory = load;
@@ -97,6 +112,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
    * @throws as the store does; a failure is never an empty history.
    */
   async getMessages(session: AgentSession, options: { readonly signal?: AbortSignal } = {}): Promise<Message[]> {
+    assertCallOptions(options);
     const page = await this.open(session).read({ signal: options.signal });
     return [...page.messages];
   }
