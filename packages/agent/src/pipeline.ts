@@ -9,9 +9,9 @@ import {
   MessageHistoryProvider,
   type MessagesInput,
   openCalls,
-  Run,
   report,
 } from "@agentfw/core";
+import { Run } from "@agentfw/core/run";
 import { Interruption } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";

@@ -15,7 +15,8 @@ import type { RunContext } from "./run-context.ts";
 
 /**
  * Notices messages that the store skipped because their ids are stored. Input that is sent again may be older than the
- * window, and a result may have been stored by a process that was slower; what the model said is this run's alone.
+ * window, and a result may have been stored by a process that was slower; what the model said is this run's alone, and
+ * so is an answer to a question: who stores it first runs what was approved.
  */
 export function assertOurs(
   messages: readonly Message[],
@@ -24,9 +25,9 @@ export function assertOurs(
   context: RunContext,
 ): void {
   const skipped = messages.length - appended;
-  const own = messages.filter((message) => message.role !== "tool" && produced.has(message)).length;
-  if (skipped > messages.length - own) {
-    throw new AgentFrameworkError("conflict", "a run of this name is stored already");
+  const own = messages.filter((message) => message.role !== "tool" && (produced.has(message) || isApproval(message)));
+  if (skipped > messages.length - own.length) {
+    throw new AgentFrameworkError("conflict", "another run has stored this already");
   }
   if (skipped > 0) {
     context.report({
@@ -34,6 +35,10 @@ export function assertOurs(
       message: "messages with stored ids were skipped",
     });
   }
+}
+
+function isApproval({ contents }: Message): boolean {
+  return contents[0]?.type === "function_approval_response";
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */

@@ -111,7 +111,8 @@ export type {
 } from "./ports/history-types.ts";
 export type { StateStore } from "./ports/state-store.ts";
 export type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "./ports/state-types.ts";
-export { Run, RunContext, type RunMessagesFilter, type RunOptions, type ToolSource } from "./run-context.ts";
+export type { Run, RunOptions, ToolSource } from "./run.ts";
+export { RunContext, type RunMessagesFilter } from "./run-context.ts";
 export {
   AgentSession,
   type AgentSessionJson,

@@ -12,9 +12,10 @@ import {
   openCalls,
 } from "./message-groups.ts";
 import type { MessageLog } from "./message-log.ts";
-import type { Run, RunContext } from "./run-context.ts";
+import type { Run } from "./run.ts";
+import type { RunContext } from "./run-context.ts";
 import type { AgentSession } from "./session.ts";
-import { assertCallOptions, assertCount, assertName, assertObject } from "./store-input.ts";
+import { assertCallOptions, assertCount, assertName, assertObject, assertSession } from "./store-input.ts";
 
 /** Changes what was loaded before the model sees it. The store is not touched. Whole groups are restored afterwards. */
 export type HistoryReducer = (
@@ -112,6 +113,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
    * @throws as the store does; a failure is never an empty history.
    */
   async getMessages(session: AgentSession, options: { readonly signal?: AbortSignal } = {}): Promise<Message[]> {
+    assertSession(session);
     assertCallOptions(options);
     const page = await this.open(session).read({ signal: options.signal });
     return [...page.messages];
@@ -134,9 +136,11 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     });
     notes.version = window.version;
     const ids = resultIds(window.groups, answered);
+    const own = `${context.runId}:o`;
     const staysOpen = ({ call, resultId }: CallSlot): boolean =>
       // Of calls that an earlier attempt at this very run left, only the runtime knows whether they wait for the caller.
-      resultId.startsWith(`${context.runId}:o`) || ids.get(call.callId)?.includes(resultId) === true;
+      (resultId.startsWith(own) && /^\d+\//.test(resultId.slice(own.length))) ||
+      ids.get(call.callId)?.includes(resultId) === true;
     const messages = repair(window, staysOpen, notes.repairs, context);
     context.addHistory(await this.#reduce(messages, staysOpen, context), ids);
   }

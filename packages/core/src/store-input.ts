@@ -17,6 +17,13 @@ export function assertHistoryKey(key: HistoryKey): void {
   assertName(key.session, "key.session");
 }
 
+/** Refuses what is no session; one that another copy of core made is one. */
+export function assertSession(session: { toJSON(): unknown }): void {
+  if (typeof session?.toJSON !== "function") {
+    throw configurationError("session", "must be an AgentSession");
+  }
+}
+
 /** Refuses an owner that is neither text nor `null`. */
 export function assertOwner(owner: unknown, field: string): asserts owner is string | null {
   if (owner !== null && typeof owner !== "string") {
