@@ -15,8 +15,7 @@ import type { RunContext } from "./run-context.ts";
 
 /**
  * Notices messages that the store skipped because their ids are stored. Input that is sent again may be older than the
- * window, and a result may have been stored by a process that was slower; what the model said is this run's alone, and
- * so is an answer to a question: who stores it first runs what was approved.
+ * window, and a result may have been stored by a process that was slower; what the model said is this run's alone.
  */
 export function assertOurs(
   messages: readonly Message[],
@@ -25,7 +24,7 @@ export function assertOurs(
   context: RunContext,
 ): void {
   const skipped = messages.length - appended;
-  const own = messages.filter((message) => message.role !== "tool" && (produced.has(message) || isApproval(message)));
+  const own = messages.filter((message) => message.role !== "tool" && produced.has(message));
   if (skipped > messages.length - own.length) {
     throw new AgentFrameworkError("conflict", "another run has stored this already");
   }
@@ -35,10 +34,6 @@ export function assertOurs(
       message: "messages with stored ids were skipped",
     });
   }
-}
-
-function isApproval({ contents }: Message): boolean {
-  return contents[0]?.type === "function_approval_response";
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */

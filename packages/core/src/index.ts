@@ -70,6 +70,7 @@ export {
   groupMessages,
   groupToMessages,
   interruptedResult,
+  isAnswerTo,
   isDangling,
   isPendingApproval,
   type MessageGroup,

@@ -145,6 +145,12 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     context.addHistory(await this.#reduce(messages, staysOpen, context), ids);
   }
 
+  async claim(context: RunContext, answers: readonly Message[]): Promise<boolean> {
+    const { storeInputs = true, storeFilter = () => true } = this.#policy;
+    const stored = storeInputs ? answers.filter(storeFilter) : [];
+    return stored.length === 0 || (await this.#append(this.#notesOf(context), stored)) === stored.length;
+  }
+
   async persist(context: RunContext): Promise<void> {
     await this.#store(context, context.produced);
   }
@@ -198,22 +204,27 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       if (messages.length === 0) {
         return;
       }
-      const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
       const isRepeated = notes.isUncertain;
-      notes.isUncertain = true;
-      const { version, appended } = await notes.log.append(messages, { ifVersion });
-      notes.isUncertain = false;
-      notes.version = version;
+      const appended = await this.#append(notes, messages);
       if (this.loadsHistory && !isRepeated) {
         assertOurs(messages, appended, new Set(produced), context);
-      }
-      for (const message of messages) {
-        notes.stored.add(message.messageId);
       }
     };
     // A write that failed says nothing about the next one.
     notes.writing = notes.writing.catch(() => undefined).then(write);
     await notes.writing;
+  }
+
+  async #append(notes: RunNotes, messages: readonly Message[]): Promise<number> {
+    const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
+    notes.isUncertain = true;
+    const { version, appended } = await notes.log.append(messages, { ifVersion });
+    notes.isUncertain = false;
+    notes.version = version;
+    for (const message of messages) {
+      notes.stored.add(message.messageId);
+    }
+    return appended;
   }
 
   #notesOf(context: RunContext): RunNotes {
