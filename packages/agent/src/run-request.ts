@@ -2,13 +2,14 @@ import {
   AgentFrameworkError,
   AgentSession,
   assertName,
+  assertObject,
   type ChatOptions,
   configurationError,
   toJson,
 } from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
-import { assertChatOptions, assertList, assertObject, assertOptional, assertSignal } from "./checks.ts";
+import { assertChatOptions, assertList, assertOptional, assertSignal } from "./checks.ts";
 import { assertMiddleware } from "./middleware.ts";
 
 /** A run's options, checked. */

@@ -37,7 +37,7 @@ export function withDeadline<T>(name: string, options: DeadlineOptions, operatio
         isAbort && kind === "read" ? cause : new AgentFrameworkError(code, `${name}: ${message}`, { provider, cause }),
       );
     };
-    const onAbort = () => late(signal === undefined ? undefined : abortReason(signal));
+    const onAbort = () => late(signal && abortReason(signal));
     const timer = setTimeout(late, timeoutMs);
     const settle = () => {
       clearTimeout(timer);

@@ -15,11 +15,17 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 /** Deeper than this, JSON itself would run out of stack. */
 const MAX_LEVELS = 1_000;
 
+/** Cycles up to this length are noticed where they close; longer ones a little later, so that depth costs nothing. */
+const NEAR = 8;
+
 /** Where a value stands. Paths are spelled out only when something is wrong. */
 interface Place {
   readonly value: unknown;
   readonly name: string | number;
   readonly parent: Place | undefined;
+  readonly level: number;
+  /** The ancestor at the last power of two, which every cycle meets (R. P. Brent, BIT 20, 1980). */
+  readonly landmark: Place | undefined;
 }
 
 /**
@@ -33,7 +39,7 @@ interface Place {
  * than 1,000 levels deep.
  */
 export function toJson(value: unknown, path: string): Json {
-  return copy({ value, name: path, parent: undefined });
+  return copy({ value, name: path, parent: undefined, level: 0, landmark: undefined });
 }
 
 function copy(place: Place): Json {
@@ -55,17 +61,14 @@ function copyObject(value: object, place: Place): Json {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? refuse(place, "an invalid date") : value.toISOString();
   }
-  let levels = 1;
-  for (let outer = place.parent; outer !== undefined; outer = outer.parent) {
-    levels += 1;
-    if (outer.value === value || levels > MAX_LEVELS) {
-      return refuse(place, outer.value === value ? "a cycle" : "too deep a nesting");
-    }
+  if (isInItself(place)) {
+    return refuse(place, "a cycle");
+  }
+  if (place.level >= MAX_LEVELS) {
+    return refuse(place, "too deep a nesting");
   }
   if (Array.isArray(value)) {
-    return Array.from(value, (item: unknown, name) =>
-      item === undefined ? null : copy({ value: item, name, parent: place }),
-    );
+    return Array.from(value, (item: unknown, name) => (item === undefined ? null : copy(within(place, name, item))));
   }
   if (!isPlainObject(value)) {
     return refuse(place, `an instance of ${value.constructor?.name || "a class"}`);
@@ -77,10 +80,26 @@ function copyObject(value: object, place: Place): Json {
     if (typeof member === "string") {
       setOwn(result, name, member);
     } else if (member !== undefined) {
-      setOwn(result, name, copy({ value: member, name, parent: place }));
+      setOwn(result, name, copy(within(place, name, member)));
     }
   }
   return result;
+}
+
+function within(parent: Place, name: string | number, value: unknown): Place {
+  const { level, landmark } = parent;
+  return { value, name, parent, level: level + 1, landmark: (level & (level - 1)) === 0 ? parent : landmark };
+}
+
+function isInItself({ value, parent, landmark }: Place): boolean {
+  let ancestor = parent;
+  for (let near = 0; ancestor !== undefined && near < NEAR; near += 1) {
+    if (ancestor.value === value) {
+      return true;
+    }
+    ancestor = ancestor.parent;
+  }
+  return landmark?.value === value;
 }
 
 function refuse(place: Place, what: string): never {
