@@ -1,6 +1,6 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
-import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
+import { AgentFrameworkError, configurationError, isAbortError, isAgentFrameworkError } from "./errors.ts";
 import { type HistoryWindow, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
@@ -104,19 +104,16 @@ export class Conversation implements MessageLog {
    * Appends messages: all or nothing, contiguous. A message whose id is stored is skipped. One without an id gets a
    * random one, so repeating the call stores it again.
    *
-   * @returns The version of the conversation afterwards.
+   * @returns The version of the conversation afterwards, and how many messages were not stored before.
    * @throws `configuration` naming what does not fit, `conflict` with `ifVersion`, `too_large`, `outcome_unknown`.
    */
   async append(
     messages: MessagesInput,
     options: CallOptions & { readonly ifVersion?: string | undefined } = {},
-  ): Promise<string> {
+  ): Promise<{ readonly version: string; readonly appended: number }> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
     const records = await Promise.all(parsed.map((message) => this.#encode(message)));
-    const { version } = await this.#call("append", "write", options.signal, () =>
-      this.#store.append(this.key, records, options),
-    );
-    return version;
+    return this.#call("append", "write", options.signal, () => this.#store.append(this.key, records, options));
   }
 
   /**
@@ -129,7 +126,7 @@ export class Conversation implements MessageLog {
   async truncateAfter(messageId: string, options: CallOptions = {}): Promise<void> {
     const { replace } = this.#store;
     if (replace === undefined || !this.#store.capabilities.replace) {
-      throw new AgentFrameworkError("unsupported", "truncateAfter: the store cannot replace records");
+      throw new AgentFrameworkError("unsupported", "truncateAfter: the store does not offer it");
     }
     const newest = await this.#page({ last: 100 }, options.signal);
     const throughId = newest.records.at(-1)?.id;
@@ -177,6 +174,10 @@ export class Conversation implements MessageLog {
     const page = await this.#call("read", "read", signal, () =>
       this.#store.read(this.key, { ...options, onCorrupt, signal }),
     );
+    const isStuck = page?.older !== undefined && page.older === options.before;
+    if (isStuck || !Array.isArray(page?.records)) {
+      throw new AgentFrameworkError("corrupt", "read: the store gave no further page", { provider: this.key.source });
+    }
     for (const position of page.corrupt ?? []) {
       this.#reportSkipped(position);
     }
@@ -185,12 +186,13 @@ export class Conversation implements MessageLog {
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
     const { codec, onCorrupt } = this.#settings;
+    const isJson = codec === jsonMessageCodec;
     const messages: Message[] = [];
     for (const record of records) {
       try {
-        const isJson = codec === jsonMessageCodec;
-        const context = { key: this.key, recordId: record.id };
-        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
+        const message = isJson
+          ? messageFromRecord(record)
+          : await codec.decode(record.data, { key: this.key, recordId: record.id });
         if (message?.messageId !== record.id) {
           throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
         }
@@ -230,8 +232,13 @@ export class Conversation implements MessageLog {
     signal: AbortSignal | undefined,
     operation: () => Promise<T>,
   ): Promise<T> {
-    const { timeoutMs } = this.#settings;
-    return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);
+    const options = { kind, signal, timeoutMs: this.#settings.timeoutMs, provider: this.key.source };
+    return withDeadline(name, options, operation).catch((cause: unknown) => {
+      // A store that does not speak the framework's errors cannot say whether a write happened.
+      const code = kind === "read" ? "unavailable" : "outcome_unknown";
+      const isTyped = isAgentFrameworkError(cause) || isAbortError(cause) || signal?.aborted;
+      throw isTyped ? cause : new AgentFrameworkError(code, `${name}: the store failed`, { ...options, cause });
+    });
   }
 }
 

@@ -36,7 +36,6 @@ export {
   isAbortError,
   isAgentFrameworkError,
 } from "./errors.ts";
-export { assertFilePath, foldFileName } from "./file-path.ts";
 export { HistoryProvider, type HistoryProviderOptions } from "./history-provider.ts";
 export { InMemoryFileStore } from "./in-memory/in-memory-file-store.ts";
 export {
@@ -123,7 +122,6 @@ export {
 } from "./session.ts";
 export { type SessionList, type SessionScope, SessionStore } from "./session-store.ts";
 export {
-  assertContractVersion,
   assertCount,
   assertHistoryKey,
   assertHistoryRecords,

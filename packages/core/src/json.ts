@@ -73,7 +73,10 @@ function copyObject(value: object, place: Place): Json {
   const result: Record<string, Json> = {};
   for (const name of Object.keys(value)) {
     const member = value[name];
-    if (member !== undefined) {
+    // Most members are text, which needs no place of its own.
+    if (typeof member === "string") {
+      setOwn(result, name, member);
+    } else if (member !== undefined) {
       setOwn(result, name, copy({ value: member, name, parent: place }));
     }
   }
