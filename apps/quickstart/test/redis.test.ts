@@ -162,7 +162,7 @@ async function expectFailure(url: string, error: RegExp): Promise<void> {
 test.each([
   ["http://localhost", /^quickstart: configuration: url: must be redis:\/\/host/],
   ["localhost:6379", /^quickstart: configuration: url: must be/],
-  ["redis://me:secret@localhost/zero", /^quickstart: configuration: url: must have nothing but a database number/],
+  ["redis://me:secret@localhost/zero", /^quickstart: configuration: url: must .* a database number/],
 ])("%s is no address of a server", async (url, error) => {
   await expectFailure(url, error);
 });
