@@ -1,5 +1,6 @@
 import {
   type AppendOptions,
+  assertCallOptions,
   assertCount,
   assertHistoryRecords,
   assertListFilter,
@@ -99,6 +100,7 @@ export class RedisHistoryStore implements HistoryStore {
     }
     return this.#calls.run(() => {
       const conversation = this.#conversations.find(key);
+      assertCallOptions(options);
       this.#assertRecords(records);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
@@ -131,6 +133,7 @@ export class RedisHistoryStore implements HistoryStore {
   clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
+      assertCallOptions(options);
       return writeRequest("clear", CLEAR, keys, [], options.signal, () => undefined);
     });
   }
@@ -144,6 +147,7 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
       const { fromId, throughId } = checkedRange(range);
+      assertCallOptions(options);
       this.#assertRecords(records);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
@@ -158,6 +162,7 @@ export class RedisHistoryStore implements HistoryStore {
     let isOver = false;
     try {
       return await this.#calls.run(() => {
+        assertCallOptions(options);
         assertListFilter(filter);
         const { limit = 100, cursor, signal } = options;
         assertCount(limit, "limit", 1);
@@ -179,10 +184,9 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#connection.close();
   }
 
-  async #appendNothing(
-    key: HistoryKey,
-    { ifVersion, signal }: AppendOptions,
-  ): Promise<{ version: string; appended: 0 }> {
+  async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
+    assertCallOptions(options);
+    const { ifVersion, signal } = options;
     conditionOf(ifVersion);
     const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
     return { version, appended: 0 };
