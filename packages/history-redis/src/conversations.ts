@@ -43,7 +43,7 @@ export class Conversations {
 
   /** @throws `configuration` for a key that is none. */
   find(key: HistoryKey): Conversation {
-    const known = this.#bySession.get(key.session);
+    const known = this.#bySession.get(key?.session);
     if (known !== undefined && known.owner === key.owner && known.source === key.source) {
       return known;
     }

@@ -1,5 +1,6 @@
 import {
   type AppendOptions,
+  assertCallOptions,
   assertCount,
   assertHistoryRecords,
   assertListFilter,
@@ -99,6 +100,7 @@ export class RedisHistoryStore implements HistoryStore {
     }
     return this.#calls.run(() => {
       const conversation = this.#conversations.find(key);
+      assertCallOptions(options);
       this.#assertRecords(records);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
@@ -131,6 +133,7 @@ export class RedisHistoryStore implements HistoryStore {
   clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
+      assertCallOptions(options);
       return writeRequest("clear", CLEAR, keys, [], options.signal, () => undefined);
     });
   }
@@ -143,6 +146,7 @@ export class RedisHistoryStore implements HistoryStore {
   ): Promise<{ version: string }> {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
+      assertCallOptions(options);
       const { fromId, throughId } = checkedRange(range);
       this.#assertRecords(records);
       const condition = conditionOf(options.ifVersion);
@@ -159,6 +163,7 @@ export class RedisHistoryStore implements HistoryStore {
     try {
       return await this.#calls.run(() => {
         assertListFilter(filter);
+        assertCallOptions(options);
         const { limit = 100, cursor, signal } = options;
         assertCount(limit, "limit", 1);
         if (cursor !== undefined) {
@@ -179,12 +184,10 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#connection.close();
   }
 
-  async #appendNothing(
-    key: HistoryKey,
-    { ifVersion, signal }: AppendOptions,
-  ): Promise<{ version: string; appended: 0 }> {
-    conditionOf(ifVersion);
-    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
+  async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
+    assertCallOptions(options);
+    conditionOf(options.ifVersion);
+    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
   }
 
