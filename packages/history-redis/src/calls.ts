@@ -44,7 +44,7 @@ export class Calls {
   }
 
   /**
-   * Makes a call of what `prepare` gives; what that throws is the call's rejection. Not an async function with a promise
+   * Makes a call of what `prepare` checks and gives; what that throws is the call's rejection. Not an async function with a promise
    * to wait for, because each of those costs as much as the checks of a call.
    *
    * @throws the abort reason, `timeout`, `unavailable`, `unauthorized`, `configuration`, `corrupt` when nothing was
@@ -52,9 +52,7 @@ export class Calls {
    */
   run<T, Reply>(prepare: () => Request<T, Reply>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const request = prepare();
-      request.signal?.throwIfAborted();
-      new Call(this, request, resolve, reject).start();
+      new Call(this, prepare(), resolve, reject).start();
     });
   }
 }

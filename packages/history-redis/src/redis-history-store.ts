@@ -146,8 +146,8 @@ export class RedisHistoryStore implements HistoryStore {
   ): Promise<{ version: string }> {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
-      const { fromId, throughId } = checkedRange(range);
       assertCallOptions(options);
+      const { fromId, throughId } = checkedRange(range);
       this.#assertRecords(records);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
@@ -162,8 +162,8 @@ export class RedisHistoryStore implements HistoryStore {
     let isOver = false;
     try {
       return await this.#calls.run(() => {
-        assertCallOptions(options);
         assertListFilter(filter);
+        assertCallOptions(options);
         const { limit = 100, cursor, signal } = options;
         assertCount(limit, "limit", 1);
         if (cursor !== undefined) {
@@ -186,9 +186,8 @@ export class RedisHistoryStore implements HistoryStore {
 
   async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
     assertCallOptions(options);
-    const { ifVersion, signal } = options;
-    conditionOf(ifVersion);
-    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
+    conditionOf(options.ifVersion);
+    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
   }
 

@@ -96,8 +96,8 @@ export class RedisStateStore implements StateStore {
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
-    assertCallOptions(options);
     const name = storedName(key);
+    assertCallOptions(options);
     const { value, entries } = this.#keys(options, name);
     const { parts } = await this.#calls.run({
       name: "get",
