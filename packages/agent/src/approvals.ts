@@ -73,8 +73,6 @@ export interface Approvals {
   readonly batches: readonly ReleasedBatch[];
   /** Messages with requests that nobody has answered, reduced to these requests. */
   readonly waiting: readonly Message[];
-  /** Ids of the requests whose last answer this run brings. */
-  readonly settledNow: ReadonlySet<string>;
 }
 
 /**
@@ -84,16 +82,14 @@ export interface Approvals {
 export function findApprovals(scope: RunScope): Approvals {
   const messages = scope.run.modelInput();
   if (!messages.some(holdsApproval)) {
-    return { batches: [], waiting: [], settledNow: new Set() };
+    return { batches: [], waiting: [] };
   }
   const pending = groupMessages(messages).groups.filter(isPendingApproval);
   reportUnbound(scope, pending);
   const answered = pending.filter(isAnswered);
-  const fresh = answered.filter((group) => isFresh(group, scope));
   return {
-    batches: answered.flatMap((group) => released(group, fresh.includes(group), scope)),
+    batches: answered.flatMap((group) => released(group, isFresh(group, scope), scope)),
     waiting: pending.flatMap(unanswered),
-    settledNow: new Set(fresh.flatMap(({ responses }) => [...responses.keys()])),
   };
 }
 

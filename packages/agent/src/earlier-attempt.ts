@@ -32,18 +32,16 @@ export function earlierAttempt(run: Run): EarlierAttempt | undefined {
   return {
     messages,
     open: open.filter(({ slots }) => slots.length > 0),
-    isAtEnd: isLast(messages) || (last.role === "assistant" && isAnswered && !isIncomplete(last)),
+    isAtEnd: messages.some(isLastResult) || (last.role === "assistant" && isAnswered && !isIncomplete(last)),
     isBrokenOff: messages.some(isIncomplete),
   };
 }
 
-/** True when the results at the end were not for the model to see: tools were off, or middleware ended the run. */
-function isLast(messages: readonly Message[]): boolean {
-  const results = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
-  return results.some(
-    ({ contents, additionalProperties }) =>
-      additionalProperties?.["terminated"] === true ||
-      contents.some((content) => content.type === "function_result" && content.exception === "tools_off"),
+/** True for a result that the model was not to see: tools were off, or middleware ended the run. */
+export function isLastResult({ contents, additionalProperties }: Message): boolean {
+  return (
+    additionalProperties?.["terminated"] === true ||
+    contents.some((content) => content.type === "function_result" && content.exception === "tools_off")
   );
 }
 

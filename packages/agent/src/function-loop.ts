@@ -1,21 +1,20 @@
 import {
-  type Content,
   callSlots,
   configurationError,
   functionResults,
   groupMessages,
   type Message,
   messagesFromInput,
-  openCalls,
 } from "@agentfw/core";
 import { bindAnswers } from "./approval-answers.ts";
 import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
-import { type EarlierAttempt, earlierAttempt, nextOutputNumber } from "./earlier-attempt.ts";
+import { type EarlierAttempt, earlierAttempt, isLastResult, nextOutputNumber } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
 import type { MessageCounter } from "./message-namer.ts";
 import { callModel, requestOptions } from "./model-call.ts";
 import { modelView, newMessagesView } from "./model-view.ts";
 import { AgentUpdate } from "./response.ts";
+import { ResultKeeper } from "./result-keeper.ts";
 import type { RunScope } from "./run-scope.ts";
 import { type BatchOutcome, isDeclaration, type PlannedCall, planCalls, runCalls } from "./tool-calls.ts";
 import type { Emit } from "./update-channel.ts";
@@ -32,11 +31,12 @@ type EmitUpdate = Emit<AgentUpdate>;
 export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<void> {
   const loop = new FunctionLoop(scope, emit);
   scope.refreshTools();
+  const answers = loop.bindAnswers();
   if (scope.isNamed) {
     await loop.takeUp(earlierAttempt(scope.run));
   }
   if (!loop.done) {
-    await loop.resume();
+    await loop.resume(answers);
   }
   for (let calls = 1; !loop.done; calls += 1) {
     scope.interruption.throwIfAborted();
@@ -46,10 +46,6 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
     loop.toolsOff ||= calls > scope.settings.maxModelCalls;
     await loop.answerCalls(await loop.model());
   }
-}
-
-function isIn(requestIds: ReadonlySet<string>, content: Content): boolean {
-  return content.type === "function_approval_response" && requestIds.has(content.id);
 }
 
 /** What cannot be stored is refused before the tools of the same answer run. @throws `configuration` naming the path. */
@@ -67,6 +63,9 @@ class FunctionLoop {
   readonly #reported = new Set<string>();
   #errorsInARow = 0;
   #modelCalls = 0;
+  /** True when an earlier attempt at this run has said or asked something already. */
+  #isTakenUp = false;
+  readonly #results: ResultKeeper;
   /** How many produced messages a service that keeps the conversation knows already. */
   #known = 0;
 
@@ -75,6 +74,7 @@ class FunctionLoop {
     this.#emit = emit;
     this.#produced = [...scope.run.produced];
     scope.run.produced = this.#produced;
+    this.#results = new ResultKeeper(scope, this.#produced);
   }
 
   /** Goes on where an earlier attempt at the run ended. Its calls are not run again. */
@@ -83,6 +83,7 @@ class FunctionLoop {
     if (earlier === undefined) {
       return;
     }
+    this.#isTakenUp = true;
     for (const message of earlier.messages) {
       await this.#emit(new AgentUpdate(message));
     }
@@ -97,11 +98,23 @@ class FunctionLoop {
     this.done = earlier.isAtEnd || waitsForCaller || isStoredWhole;
   }
 
+  /** Takes the answers to approval requests out of what else the input says. */
+  bindAnswers(): readonly Message[] {
+    const { answers, repeated } = bindAnswers(this.#scope.run);
+    for (const messageId of repeated) {
+      this.#scope.report({
+        type: "approval_ignored",
+        message: "an approval repeats an answer that counts already, and is left out",
+        messageId,
+      });
+    }
+    return answers;
+  }
+
   /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
-  async resume(): Promise<void> {
-    const answers = bindAnswers(this.#scope.run);
-    const { batches, waiting, settledNow } = findApprovals(this.#scope);
-    await this.#scope.claim(answers.filter(({ contents }) => contents.some((content) => isIn(settledNow, content))));
+  async resume(answers: readonly Message[]): Promise<void> {
+    const { batches, waiting } = findApprovals(this.#scope);
+    await this.#scope.claim(answers);
     for (const { calls, left } of batches) {
       await this.#scope.persist();
       const outcome = await this.#runBatch(calls);
@@ -110,7 +123,10 @@ class FunctionLoop {
         await this.#emit(new AgentUpdate(left));
       }
     }
-    if (batches.length === 0 && isAnswersOnly(this.#scope.run.options.input) && !this.#isHalfDone()) {
+    const { run } = this.#scope;
+    // What a transcript that is sent again says beside new answers is history.
+    const isOnlyAnswers = isAnswersOnly(run.options.input) || (answers.length > 0 && isAnswersOnly(run.input));
+    if (batches.length === 0 && isOnlyAnswers && !this.#isTakenUp && !this.#isHalfDone()) {
       await this.#endWaiting(waiting);
     }
   }
@@ -125,11 +141,12 @@ class FunctionLoop {
     this.done = true;
   }
 
-  /** True when an earlier run stored what came of the answers, and failed before the model was told. */
+  /** True when an earlier run stored what came of the answers, and failed before the model was told what it was to see. */
   #isHalfDone(): boolean {
     const history = this.#scope.run.contributions.filter(({ isHistory }) => isHistory);
     const group = groupMessages(history.flatMap(({ messages }) => messages)).groups.at(-1);
-    return group !== undefined && openCalls(group).length === 0 && group.items.some(({ slots }) => slots.length > 0);
+    const slots = group?.items.flatMap((item) => item.slots) ?? [];
+    return slots.length > 0 && slots.every(({ result }) => result !== undefined && !isLastResult(result));
   }
 
   /** One model call; gives the messages that it came to. */
@@ -208,15 +225,14 @@ class FunctionLoop {
     });
   }
 
-  /** Keeps a result as it is there, before its fellows are. */
-  async #keep(message: Message): Promise<void> {
-    this.#produced.push(message);
-    await this.#scope.persist();
-  }
-
   /** Runs calls side by side, puts their results in the order of the calls, and shows them. */
   async #runBatch(calls: readonly PlannedCall[]): Promise<BatchOutcome> {
-    const outcome = await runCalls(calls, this.#scope, (message) => this.#keep(message));
+    const outcome = await runCalls(calls, this.#scope, (message) => this.#results.keep(message)).catch(
+      async (error: unknown) => {
+        await this.#results.giveUp();
+        throw error;
+      },
+    );
     const count = outcome.messages.length;
     this.#produced.splice(this.#produced.length - count, count, ...outcome.messages);
     for (const message of outcome.messages) {
@@ -234,12 +250,15 @@ class FunctionLoop {
     if (asked.every(({ requests }) => requests.length === 0)) {
       return false;
     }
-    for (const { message, calls, requests } of asked) {
+    const updates = asked.map(({ message, calls, requests }) => {
       // A message of the same answer waits too; asking for its calls is what keeps them from being taken for lost.
       const contents = requests.length > 0 ? requests : calls.map(approvalRequest);
-      const index = this.#produced.indexOf(message);
-      this.#produced[index] = { ...message, contents: [...message.contents, ...contents] };
-      await this.#emit(new AgentUpdate({ messageId: message.messageId, role: message.role, contents }));
+      this.#produced[this.#produced.indexOf(message)] = { ...message, contents: [...message.contents, ...contents] };
+      return new AgentUpdate({ messageId: message.messageId, role: message.role, contents });
+    });
+    // Shown when all of them are there: a reader who leaves in between must not leave half of the question behind.
+    for (const update of updates) {
+      await this.#emit(update);
     }
     return true;
   }

@@ -27,6 +27,9 @@ export function checkedUpdate(update: ChatUpdate): ChatUpdate {
   assertList(contents, "answer.contents");
   for (const content of contents) {
     assertContent(content);
+    if (role === "tool" && content.type === "function_call") {
+      throw configurationError("answer.role", "must be assistant for a message with a function_call");
+    }
   }
   return contents.some(needsChange) ? { ...update, contents: contents.flatMap(changed) } : update;
 }

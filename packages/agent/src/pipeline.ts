@@ -115,7 +115,7 @@ async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUp
     // Sloppy code rejects with nothing; providers must not take that for success.
     run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
     if (interruption.isAborted || isAbandoned(error)) {
-      run.partial = partialOf([...run.produced, ...scope.draft().flatMap(unfinished)]);
+      run.partial = partialOf(run, scope.draft().flatMap(unfinished));
     }
     await hooks.after();
     throw error;
@@ -207,8 +207,8 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
       }
     },
     claim: async (answers) => {
-      if (perCall && answers.length > 0 && !(await hooks.claim(answers))) {
-        throw new AgentFrameworkError("conflict", "another run has answered this approval");
+      if (perCall && answers.length > 0) {
+        await hooks.claim(answers);
       }
     },
     report: (event) =>
@@ -229,17 +229,28 @@ function unfinished(message: Message): Message[] {
 }
 
 /**
- * Calls whose tools were given up are closed, so that what is kept loads as valid. What does not end in a question to the
- * user is marked as incomplete, or a retry would take it for the whole answer.
+ * What the run made, with its results beside the calls that they answer. Calls whose tools were given up are closed, so
+ * that what is kept loads as valid. What does not end in a question to the user is marked as incomplete, or a retry would
+ * take it for the whole answer.
  */
-function partialOf(messages: readonly Message[]): Message[] {
-  const { groups } = groupMessages(messages);
-  for (const slot of groups.filter((group) => !isPendingApproval(group)).flatMap(openCalls)) {
+function partialOf(run: Run, draft: readonly Message[]): Message[] {
+  const made = [...run.produced, ...draft];
+  const own = new Set(made.map(({ messageId }) => messageId));
+  // With what is before the run: a call that was approved in it stands there.
+  const { groups } = groupMessages([...run.modelInput(), ...made]);
+  const ours = groups.filter(({ items }) =>
+    items.some(
+      ({ message, slots }) =>
+        own.has(message.messageId) || slots.some(({ result }) => own.has(result?.messageId ?? "")),
+    ),
+  );
+  for (const slot of ours.filter((group) => !isPendingApproval(group)).flatMap(openCalls)) {
     slot.result = interruptedResult(slot);
+    own.add(slot.resultId);
   }
-  const kept = groups.flatMap(groupToMessages);
+  const kept = ours.flatMap(groupToMessages).filter(({ messageId }) => own.has(messageId));
   const last = kept.at(-1);
-  const newest = groups.at(-1);
+  const newest = ours.at(-1);
   if (last !== undefined && newest !== undefined && !isPendingApproval(newest)) {
     kept[kept.length - 1] = incomplete(last);
   }

@@ -13,7 +13,7 @@ export class ProviderHooks {
   readonly #contexts: readonly { readonly provider: ContextProvider; readonly context: RunContext }[];
   readonly #begun = new Set<ContextProvider>();
   /** What providers other than the loading one are storing during the run; one that failed waits for the end. */
-  readonly #aside = new Map<ContextProvider, Promise<void>>();
+  readonly #aside = new Map<ContextProvider, { readonly done: Promise<void>; isBehind: boolean }>();
 
   constructor(run: Run, providers: readonly ContextProvider[]) {
     this.#run = run;
@@ -37,29 +37,51 @@ export class ProviderHooks {
   }
 
   /** One write at a time, and none after a failure: a store that does not answer must cost a run its deadline once. */
-  #persistAside(provider: ContextProvider, context: RunContext): Promise<void> | undefined {
-    const known = this.#aside.get(provider);
-    if (known !== undefined || provider.persist === undefined) {
-      return known;
+  #persistAside(provider: ContextProvider, context: RunContext): Promise<void> {
+    const running = this.#aside.get(provider);
+    if (running !== undefined) {
+      running.isBehind = true;
+      return running.done;
     }
-    const write = provider.persist(context).then(
-      () => {
+    const write = async (): Promise<void> => {
+      try {
+        do {
+          entry.isBehind = false;
+          await provider.persist?.(context);
+        } while (entry.isBehind);
         this.#aside.delete(provider);
-      },
-      (cause: unknown) => reportFailure(context, cause),
-    );
-    this.#aside.set(provider, write);
-    return write;
+      } catch (cause) {
+        reportFailure(context, cause);
+      }
+    };
+    const entry = { done: Promise.resolve().then(write), isBehind: false };
+    this.#aside.set(provider, entry);
+    return entry.done;
   }
 
-  /** Stores answers to approval requests; false when another run was first. */
-  async claim(answers: readonly Message[]): Promise<boolean> {
-    for (const { provider, context } of this.#contexts) {
-      if (provider.loadsHistory === true && provider.claim !== undefined) {
-        return provider.claim(context, answers);
+  /**
+   * Stores answers to approval requests one by one, behind what else the run was told: an answer whose run cannot store
+   * its input stays to be given.
+   *
+   * @throws `conflict` when another run stored one of them first.
+   */
+  async claim(answers: readonly Message[]): Promise<void> {
+    const loading = this.#contexts.find(({ provider }) => provider.loadsHistory === true);
+    const { input } = this.#run;
+    if (loading?.provider.claim === undefined) {
+      return;
+    }
+    this.#run.input = input.filter((message) => !answers.includes(message));
+    try {
+      await loading.provider.persist?.(loading.context);
+    } finally {
+      this.#run.input = input;
+    }
+    for (const answer of answers) {
+      if (!(await loading.provider.claim(loading.context, [answer]))) {
+        throw new AgentFrameworkError("conflict", "another run has answered this approval");
       }
     }
-    return true;
   }
 
   /** In reverse order, the loading provider first. Rejects only for that one, with the response on the error. */

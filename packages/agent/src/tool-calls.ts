@@ -84,7 +84,7 @@ export async function runCalls(
   onResult: (message: Message) => Promise<void>,
 ): Promise<BatchOutcome> {
   let terminated = false;
-  const settled = await Promise.allSettled(
+  const outcomes = await Promise.all(
     calls.map(async (call) => {
       let isLast = false;
       const { result, exception } = await outcomeOf(call, scope, () => {
@@ -110,13 +110,6 @@ export async function runCalls(
       return { message, failed: exception !== undefined };
     }),
   );
-  // Not sooner: what a call still does after its run has ended would be seen by nobody, and stored behind its back.
-  const outcomes = settled.map((one) => {
-    if (one.status === "rejected") {
-      throw one.reason;
-    }
-    return one.value;
-  });
   return {
     messages: outcomes.map(({ message }) => message),
     allFailed: outcomes.length > 0 && outcomes.every(({ failed }) => failed),

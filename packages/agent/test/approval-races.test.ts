@@ -89,7 +89,7 @@ describe("Two processes that answer one request at once", () => {
 });
 
 describe("An answer that stands beside other words", () => {
-  it("is stored in a message of its own in front of them, in both modes alike", async () => {
+  it("is stored in a message of its own behind them, in both modes alike", async () => {
     for (const historyPersistence of ["per-run", "per-service-call"] as const) {
       const { tools } = bank();
       const fixture = open([[call("1", "pay")], "paid"], { tools, historyPersistence });
@@ -100,8 +100,8 @@ describe("An answer that stands beside other words", () => {
       expect((await fixture.stored()).map(({ messageId }) => messageId)).toEqual([
         "r:i0",
         "r:o0",
-        "r:o0/1/#answer",
         "mine",
+        "r:o0/1/#answer",
         "r:o0/1",
         "q:o0",
       ]);

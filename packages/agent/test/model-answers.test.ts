@@ -49,6 +49,7 @@ describe("A piece that is none is refused with its member named:", () => {
     ["a text that is a number", { contents: [{ type: "text", text: 5 }] }, "answer.contents.text"],
     ["a call without an id", { contents: [{ type: "function_call", name: "note" }] }, "answer.contents.callId"],
     ["usage without details", { contents: [{ type: "usage" }] }, "answer.contents.details"],
+    ["a call in a message of a tool", { role: "tool", contents: [call("1", "note")] }, "answer.role"],
     ["a message of the user", { role: "user", contents: [call("1", "note")] }, "answer.role"],
   ])("%s", async (_, piece, field) => {
     const { tools, ran } = counted();

@@ -80,6 +80,28 @@ describe("A finished run that ended in results, and is tried again under its nam
     expect(ran).toHaveLength(1);
   });
 
+  it.each(MODES)("asks no model either when the answer had two messages (%s)", async (historyPersistence) => {
+    const { tools, ran } = counted();
+    const end = functionMiddleware((invocation, next) => {
+      if (invocation.call.callId === "1") {
+        invocation.terminate();
+      }
+      return next();
+    });
+    const two = {
+      pieces: [
+        { messageId: "m1", contents: [call("1", "weather")] },
+        { messageId: "m2", contents: [call("2", "weather")] },
+      ],
+    };
+    const fixture = open([two], { tools, middleware: [end], historyPersistence });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await fixture.agent.run("Weather?", { session: fixture.session(), runId: "r" });
+    }
+    expect(fixture.client.calls).toHaveLength(1);
+    expect(ran).toHaveLength(2);
+  });
+
   it.each(MODES)("asks no model and runs no tool when tools were off (%s)", async (historyPersistence) => {
     const { tools, ran } = counted();
     const script = [[call("1", "weather")], [call("2", "weather")], [call("3", "weather")]];
@@ -93,13 +115,18 @@ describe("A finished run that ended in results, and is tried again under its nam
 });
 
 describe("A run that cannot store one of several results", () => {
-  it("ends when the other tools have, and writes nothing afterwards", async () => {
+  function twoTools() {
     const slow = gate();
     const tools = [
       tool({ name: "fast", parameters: { type: "object" }, execute: () => "fast" }),
       tool({ name: "slow", parameters: { type: "object" }, execute: () => slow.passed }),
     ];
-    const fixture = open([[call("1", "fast"), call("2", "slow")]], { tools, historyPersistence: "per-service-call" });
+    const script = [[call("1", "fast"), call("2", "slow")]];
+    return { slow, fixture: open(script, { tools, historyPersistence: "per-service-call" }) };
+  }
+
+  it("ends at once, also beside a tool that never settles, and stores nothing that comes later", async () => {
+    const { slow, fixture } = twoTools();
     let appends = 0;
     fixture.store.before = ({ name }) => {
       appends += name === "append" ? 1 : 0;
@@ -107,17 +134,27 @@ describe("A run that cannot store one of several results", () => {
         throw new AgentFrameworkError("unavailable", "away");
       }
     };
-    let hasEnded = false;
-    const run = failureOf(fixture.agent.run("go", { session: fixture.session() })).then((error) => {
-      hasEnded = true;
-      return error;
-    });
-    await settled();
-    expect(hasEnded).toBe(false);
+    const error = await failureOf(fixture.agent.run("go", { session: fixture.session() }));
+    expect(error).toMatchObject({ code: "unavailable" });
+    fixture.store.before = undefined;
+    await fixture.store.clear({ owner: "ann", source: "history", session: "s" });
     slow.open();
-    expect(await run).toMatchObject({ code: "unavailable" });
-    const { length } = fixture.store.calls;
     await settled();
-    expect(fixture.store.calls).toHaveLength(length);
+    expect(await fixture.stored()).toEqual([]);
+    expect(fixture.diagnostics).toMatchObject([{ type: "tool_result_dropped", callId: "2" }]);
+  });
+
+  it("ends at once when the caller gives it up, whatever a write is waiting for", async () => {
+    const { fixture } = twoTools();
+    const controller = new AbortController();
+    let appends = 0;
+    fixture.store.before = ({ name }) => {
+      appends += name === "append" ? 1 : 0;
+      return name === "append" && appends > 1 ? new Promise(() => undefined) : undefined;
+    };
+    const run = fixture.agent.run("go", { session: fixture.session(), signal: controller.signal });
+    await settled();
+    controller.abort();
+    expect(await failureOf(run)).toMatchObject({ name: "AbortError" });
   });
 });

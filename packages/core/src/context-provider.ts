@@ -36,9 +36,9 @@ export interface ContextProvider {
   persist?(context: RunContext): Promise<void>;
 
   /**
-   * Called in per-service-call mode before calls run that a person has approved, with the answers as messages whose ids
-   * are the same in every process: stores them, and nothing else. False when another run stored one of them first, which
-   * then runs the calls; this run ends with `conflict`.
+   * Called in per-service-call mode before calls run that a person has approved, with an answer as a message whose id is
+   * the same in every process: stores it, and nothing else. False when another run stored it first, whose answer then
+   * counts; this run ends with `conflict`.
    */
   claim?(context: RunContext, answers: readonly Message[]): Promise<boolean>;
 
