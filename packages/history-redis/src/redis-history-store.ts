@@ -105,7 +105,9 @@ export class RedisHistoryStore implements HistoryStore {
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       const due = this.#nextDue(conversation);
-      const args = [condition, ...this.#limits(due), ...encodeRecords(records, stamp)];
+      // No id has a bar as it is stored.
+      const mark = `|${this.#settings.ttlMs}`;
+      const args = [condition, ...this.#limits(due), mark, ...encodeRecords(records, stamp)];
       const receive = (reply: unknown) => {
         const result = appendedOf(reply, stamp);
         if (due !== undefined && result.appended > 0) {

@@ -30,9 +30,11 @@ call('ZCARD', names)
 call('ZCARD', expiries)
 
 local function refuse(reason)
-  -- The stamp is near the end when an earlier try of this very call was carried out and only its answer was lost.
+  -- The stamp is near the end when an earlier try of this very call was carried out and only its answer was lost. Its
+  -- version is what that answer said: the caller has not seen what others wrote behind it.
+  if count > 0 and call('LPOS', records, ARGV[#ARGV], 'RANK', -1, 'MAXLEN', 10000) then return { 'ok', stamp } end
   for _, element in ipairs(call('LRANGE', records, -200, -1)) do
-    if string.sub(element, 1, #stamp + 1) == stamp .. '|' then return { 'ok', version() } end
+    if string.sub(element, 1, #stamp + 1) == stamp .. '|' then return { 'ok', stamp } end
   end
   return { reason, version() }
 end
@@ -99,7 +101,11 @@ end
 local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'PEXPIRE' }, records) or forbidden({ 'SADD', 'SREM' }, ids)
   or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
 if denied then return denied end
-if ttl ~= '0' then enlist(false) end
+if ttl ~= '0' then
+  enlist(false)
+  -- Before ids are moved to the removed ones, which live as long.
+  hold(ids, false, lifeOfIndex())
+end
 
 inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 6 + first, 6 + last)) end)
 local function push(list, offset, size)
@@ -127,10 +133,7 @@ if limit ~= '0' then
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
 end
 if limit ~= '0' then trim(call('LLEN', records) - limit) end
-if ttl ~= '0' then
-  call('PEXPIRE', records, ttl)
-  hold(ids, false, lifeOfIndex())
-end
+if ttl ~= '0' then call('PEXPIRE', records, ttl) end
 return { 'ok', version() }
 `,
 );

@@ -100,45 +100,89 @@ end
 `;
 
 /**
- * ARGV after the common ones: the ids, then as many elements. Gives how many were added, `=version` when none was, or
- * `!version` when the condition does not hold.
+ * Lua: how many records an earlier try of this very call added whose answer was lost, or nothing. It goes by the stamp of
+ * the call, wherever that is among the newest 10,000 records.
+ */
+const ADDED_BEFORE = `
+  local stamp, last = string.match(ARGV[#ARGV], '^[^|]*'), nil
+  -- LPOS copies nothing, so looking costs little when there was no such try. The last record that was new has the stamp.
+  local at = count + 1
+  while not last and at > 1 and at > count - 99 do
+    at = at - 1
+    local element = (at == count and '' or stamp) .. ARGV[4 + count + at]
+    last = call('LPOS', records, element, 'RANK', -1, 'MAXLEN', at == count and 10000 or 200)
+  end
+  if not last then return '=' .. version() end
+  -- The newest record before that write has a stamp too.
+  local added = 1
+  while added < at and last > 0 do
+    local page = call('LRANGE', records, math.max(0, last - math.min(at - added, 200)), last - 1)
+    for place = #page, 1, -1 do
+      if string.byte(page[place]) ~= 124 then return added end
+      added = added + 1
+    end
+    last = last - #page
+  end
+  -- What the limit removed was among them.
+  return limit == '0' and added or at
+`;
+
+/**
+ * ARGV after the common ones: the mark that tells in the set of ids that these and the index know of this ttl, the ids,
+ * then as many elements. Gives how many were added, `=version` when none was, or `!version` when the condition does not
+ * hold.
  */
 export const APPEND: Script = script(
   WRITING,
   `
-local count = (#ARGV - 3) / 2
-local known, isKnown = 0, nil
-for first = 1, count, STEP do
-  local found = call('SMISMEMBER', ids, unpack(ARGV, 3 + first, 3 + math.min(first + STEP - 1, count)))
+local count = (#ARGV - 4) / 2
+local known, isKnown, isTold = 0, nil, false
+for first = 0, count, STEP do
+  local found = call('SMISMEMBER', ids, unpack(ARGV, 4 + first, 4 + math.min(first + STEP - 1, count)))
   for at = 1, #found do
     if found[at] == 1 then
-      known, isKnown = known + 1, isKnown or {}
-      isKnown[first + at - 1] = true
+      if first + at == 1 then
+        isTold = true
+      else
+        known, isKnown = known + 1, isKnown or {}
+        isKnown[first + at - 1] = true
+      end
     end
   end
 end
+-- Who believes that ids and index were told of its ttl may mean those of a conversation that is gone.
+if not isTold and ttl ~= '0' then isDue = true end
 -- Ids without a conversation are left over from one that is gone.
 if known > 0 and call('EXISTS', records) == 0 then known = 0 end
 
+if known > 0 and known < count and limit ~= '0' and count - limit > 0 then
+  -- Only the newest part of such an append ever stays. Where it is known, this is a repetition, and what came before it and
+  -- was forgotten must not be stored behind it.
+  local isRepeated = false
+  for at = count - limit + 1, count do isRepeated = isRepeated or isKnown[at] end
+  for at = 1, isRepeated and count - limit or 0 do
+    if not isKnown[at] then known, isKnown[at] = known + 1, true end
+  end
+end
+
 if known == count then
-  local current = version()
-  local stamp = string.match(ARGV[#ARGV], '^[^|]*')
-  -- The stamp is that of an earlier try of this very call, whose answer was lost.
-  return current == stamp and count or '=' .. current
+`,
+  ADDED_BEFORE,
+  `
 end
 if condition ~= '*' then
   local current = version()
   if condition ~= '=' .. current then return '!' .. current end
 end
 
-local from, before, fresh = ARGV, 3, count
+local from, before, fresh = ARGV, 4, count
 if known > 0 then
   from, before, fresh = {}, 0, count - known
   local elements = {}
   for at = 1, count do
     if not isKnown[at] then
-      from[#from + 1] = ARGV[3 + at]
-      elements[#elements + 1] = ARGV[3 + count + at]
+      from[#from + 1] = ARGV[4 + at]
+      elements[#elements + 1] = ARGV[4 + count + at]
     end
   end
   if isKnown[count] then elements[fresh] = string.match(ARGV[#ARGV], '^[^|]*') .. elements[fresh] end
@@ -176,7 +220,10 @@ if isNew or isDue or over > 0 then
     if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
   end
   function settle()
-    if ttl ~= '0' and (isNew or isDue) then hold(ids, isNew, lifeOfIndex()) end
+    if ttl ~= '0' and (isNew or isDue) then
+      hold(ids, isNew, lifeOfIndex())
+      call('SADD', ids, ARGV[4])
+    end
     if over > 0 then trim(over) end
   end
 end

@@ -108,6 +108,66 @@ describe("expiry", () => {
     expect(await aging.client.pttl(aging.keysOf(KEY).names)).toBeGreaterThan(10_000_000);
   });
 
+  test.each([
+    ["a shorter one", 1],
+    ["none", undefined],
+  ])(
+    "of a conversation that a store with %s made anew never ends for ids or index before the records",
+    async (_, other) => {
+      const aging = openAging({ ttlSeconds: 3_200 });
+      const second = openStore({ keyPrefix: aging.keyPrefix, ttlSeconds: other }).store;
+      await aging.store.append(KEY, recordsOf("1"));
+      await second.clear(KEY);
+      await second.append(KEY, recordsOf("2"));
+      // By what it remembers of the conversation before, it is not due to tell them anything.
+      await aging.store.append(KEY, recordsOf("3"));
+      const { records = 0, ids, expiries, names } = await livesOf(aging);
+      expect(records).toBeGreaterThan(3_100_000);
+      expect(ids).toBeGreaterThan(records);
+      expect(expiries).toBeGreaterThan(records);
+      // Names that once had something without an end have none; each goes with its conversation.
+      expect(other === undefined ? names : (names ?? 0) > records).toBe(other === undefined ? -1 : true);
+      const score = Number(await aging.client.zscore(aging.keysOf(KEY).expiries, '["alice","main","s"]'));
+      expect(score - Number((await aging.client.time())[0]) * 1000).toBeGreaterThan(3_200_000);
+      await aging.pass(3_100);
+      expect((await aging.store.list({ owner: "alice" })).items).toHaveLength(1);
+      expect(await aging.store.append(KEY, recordsOf("2", "3"))).toMatchObject({ appended: 0 });
+    },
+  );
+
+  test("of a conversation that a store with a shorter one began after the end of the first is as long for its ids", async () => {
+    const aging = openAging({ ttlSeconds: 3_200 });
+    const short = openStore({ keyPrefix: aging.keyPrefix, ttlSeconds: 1 }).store;
+    await aging.store.append(KEY, recordsOf("1"));
+    // The records end elsewhere sooner than this process knows.
+    await aging.client.pexpire(aging.keysOf(KEY).records, 1);
+    await vi.waitUntil(async () => (await aging.client.exists(aging.keysOf(KEY).records)) === 0);
+    await short.append(KEY, recordsOf("2"));
+    await aging.store.append(KEY, recordsOf("3"));
+    const { records = 0, ids } = await livesOf(aging);
+    expect(ids).toBeGreaterThan(records);
+  });
+
+  test("of the ids that a replace removed is that of the others, also after a store with a shorter one", async () => {
+    const aging = openAging({ ttlSeconds: 3_200, maxRecords: 3 });
+    await openStore({ keyPrefix: aging.keyPrefix, ttlSeconds: 1 }).store.append(KEY, recordsOf("1", "2"));
+    await aging.store.replace(KEY, { fromId: "1", throughId: "1" }, recordsOf("3"));
+    const { records = 0, removed, ids } = await livesOf(aging);
+    expect(removed).toBeGreaterThan(records);
+    expect(ids).toBeGreaterThan(records);
+  });
+
+  test("is left as it is by the writes of a store without one", async () => {
+    const aging = openAging({ ttlSeconds: 60 });
+    const forever = openStore({ keyPrefix: aging.keyPrefix }).store;
+    await aging.store.append(KEY, recordsOf("1"));
+    await forever.append(KEY, recordsOf("2"));
+    await forever.replace(KEY, { fromId: "1", throughId: "1" }, recordsOf("3"));
+    const { records } = await livesOf(aging);
+    expect(records).toBeGreaterThan(0);
+    expect(records).toBeLessThanOrEqual(60_000);
+  });
+
   test("of stores with and without it keeps the index right", async () => {
     const aging = openAging();
     const forever = openStore({ keyPrefix: aging.keyPrefix }).store;

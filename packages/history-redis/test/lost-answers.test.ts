@@ -36,9 +36,49 @@ describe.each(EVERYWHERE)("an append whose answer is lost (%s)", (connected) => 
     const { version } = await faulty.direct.read(KEY);
     const call = () => faulty.store.append(KEY, recordsOf("3"), { ifVersion: version });
     const append = () => faulty.direct.append(KEY, recordsOf("theirs"));
-    const result = await withLostAnswer(faulty, call, has(faulty, "3"), append);
-    expect(result.version).toBe((await faulty.direct.read(KEY)).version);
+    const { version: ours, appended } = await withLostAnswer(faulty, call, has(faulty, "3"), append);
+    expect(appended).toBe(1);
     expect(await idsOf(faulty)).toEqual(["1", "2", "3", "theirs"]);
+    // It is the version that the lost answer had: the caller has not seen what came behind it.
+    const next = faulty.store.append(KEY, recordsOf("4"), { ifVersion: ours });
+    expect(await rejection(next)).toMatchObject({ code: "conflict" });
+  });
+
+  test("tells how many records it added itself, however many others came behind it", async () => {
+    const faulty = await openWithRecords(connected);
+    const call = (...ids: readonly string[]) => faulty.store.append(KEY, recordsOf(...ids));
+    const theirs = Array.from({ length: 400 }, (_, index) => `theirs-${index}`);
+    const append = (at: number) => () =>
+      faulty.direct.append(KEY, recordsOf(...theirs.slice(at * 100, at * 100 + 100)));
+    // Known before: none, the first, the last, one in the middle.
+    expect(await withLostAnswer(faulty, () => call("3", "4"), has(faulty, "4"), append(0))).toMatchObject({
+      appended: 2,
+    });
+    expect(await withLostAnswer(faulty, () => call("4", "5"), has(faulty, "5"), append(1))).toMatchObject({
+      appended: 1,
+    });
+    expect(await withLostAnswer(faulty, () => call("6", "7", "1"), has(faulty, "7"), append(2))).toMatchObject({
+      appended: 2,
+    });
+    expect(await withLostAnswer(faulty, () => call("8", "7", "9"), has(faulty, "9"), append(3))).toMatchObject({
+      appended: 2,
+    });
+    expect((await idsOf(faulty)).filter((id) => !id.startsWith("theirs"))).toEqual([..."123456789"]);
+    expect(await idsOf(faulty)).toHaveLength(409);
+    // A repetition of the caller's own adds nothing.
+    expect(await call("8", "7", "9")).toMatchObject({ appended: 0, version: (await faulty.direct.read(KEY)).version });
+  });
+
+  test("of more records than may stay keeps the newest of them, whatever others did meanwhile", async () => {
+    const faulty = await openWithRecords(connected, { maxRecords: 4 });
+    const many = Array.from({ length: 3_000 }, (_, index) => `many-${index}`);
+    const call = () => faulty.store.append(KEY, recordsOf(...many));
+    expect(await withLostAnswer(faulty, call, has(faulty, "many-2999"))).toMatchObject({ appended: 3_000 });
+    expect(await idsOf(faulty)).toEqual(many.slice(-4));
+    await faulty.store.clear(KEY);
+    const append = () => faulty.direct.append(KEY, recordsOf("theirs"));
+    expect(await withLostAnswer(faulty, call, has(faulty, "many-2999"), append)).toMatchObject({ appended: 3_000 });
+    expect(await idsOf(faulty)).toEqual([...many.slice(-4), "theirs"]);
   });
 });
 
@@ -63,8 +103,19 @@ describe.each(EVERYWHERE)("a replace whose answer is lost (%s)", (connected) => 
     const faulty = await openWithRecords(connected);
     const call = () => faulty.store.replace(KEY, { fromId: "2", throughId: "2" }, []);
     const isDone = async () => !(await idsOf(faulty)).includes("2");
-    await withLostAnswer(faulty, call, isDone, () => faulty.direct.append(KEY, recordsOf("theirs")));
+    const append = () => faulty.direct.append(KEY, recordsOf("theirs"));
+    const { version } = await withLostAnswer(faulty, call, isDone, append);
     expect(await idsOf(faulty)).toEqual(["1", "theirs"]);
+    const next = faulty.store.append(KEY, recordsOf("3"), { ifVersion: version });
+    expect(await rejection(next)).toMatchObject({ code: "conflict" });
+  });
+
+  test("is known again behind many records of others", async () => {
+    const faulty = await openWithRecords(connected);
+    const call = () => faulty.store.replace(KEY, { fromId: "1", throughId: "2" }, recordsOf("summary"));
+    const theirs = recordsOf(...Array.from({ length: 300 }, (_, index) => `theirs-${index}`));
+    await withLostAnswer(faulty, call, has(faulty, "summary"), () => faulty.direct.append(KEY, theirs));
+    expect((await idsOf(faulty)).slice(0, 2)).toEqual(["summary", "theirs-0"]);
   });
 });
 
@@ -125,6 +176,17 @@ describe("a caller's own retry after an unknown outcome", () => {
     }
     expect(seen.size).toBe(4);
     expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  test("of more records than may stay adds nothing, also when others came behind them", async () => {
+    const { store, direct } = await openFaulty("url", { maxRecords: 4 });
+    const many = recordsOf(...Array.from({ length: 9_000 }, (_, index) => `many-${index}`));
+    expect(await store.append(KEY, many)).toMatchObject({ appended: 9_000 });
+    expect(await store.append(KEY, many)).toMatchObject({ appended: 0 });
+    expect((await direct.read(KEY)).records).toEqual(many.slice(-4));
+    await store.append(KEY, recordsOf("1", "2"));
+    expect(await store.append(KEY, many)).toMatchObject({ appended: 0 });
+    expect((await direct.read(KEY)).records).toEqual([...many.slice(-2), ...recordsOf("1", "2")]);
   });
 
   test("does not bring back what maxRecords removed meanwhile", async () => {
