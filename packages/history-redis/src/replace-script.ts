@@ -98,7 +98,8 @@ if after > 0 or (count == 0 and not isAll) then
   if not stays then return { 'unreadable', version() } end
 end
 -- Half of a replace would lose records, so all of its commands must be allowed before the first is called.
-local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'PEXPIRE' }, records) or forbidden({ 'SADD', 'SREM' }, ids)
+local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'LINDEX', 'PEXPIRE' }, records)
+  or forbidden({ 'SADD', 'SREM', 'PEXPIRE', 'PTTL' }, ids) or forbidden({ 'RPUSH', 'LPOP', 'PEXPIRE' }, removed)
   or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
 if denied then return denied end
 if ttl ~= '0' then

@@ -217,7 +217,12 @@ if isNew or isDue or over > 0 then
   end
   if type(answer) ~= 'table' and over > 0 then
     answer = try('LLEN', removed)
+    -- The first ids that are removed get their life too.
+    if answer == 0 then answer = forbidden({ 'PTTL' }, ids) or forbidden({ 'PEXPIRE' }, removed) end
     if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
+  end
+  if type(answer) ~= 'table' and ttl ~= '0' and (isNew or isDue) then
+    answer = forbidden({ 'SADD', 'PEXPIRE', 'PTTL' }, ids)
   end
   function settle()
     if ttl ~= '0' and (isNew or isDue) then
@@ -250,15 +255,20 @@ return fresh
 );
 
 /** KEYS as for writing. */
-export const CLEAR: Script = script(`
+export const CLEAR: Script = script(
+  PERMISSIONS,
+  `
 redis.call('LLEN', KEYS[1])
 redis.call('SCARD', KEYS[2])
 redis.call('LLEN', KEYS[3])
 redis.call('ZCARD', KEYS[4])
 redis.call('ZCARD', KEYS[5])
+local denied = forbidden({ 'ZREM' }, KEYS[4]) or forbidden({ 'ZREM' }, KEYS[5])
+if denied then return denied end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
 local name = string.match(KEYS[1], ':%d+:h:{%d+}:(.*)$')
 redis.call('ZREM', KEYS[4], name)
 redis.call('ZREM', KEYS[5], name)
 return 1
-`);
+`,
+);

@@ -1,9 +1,24 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
-import { codeOf, conversation, keysBelow, openClient, openStore, recordsOf, rejection } from "./support/redis.ts";
+import { REPLACE } from "../src/replace-script.ts";
+import { APPEND, CLEAR } from "../src/write-scripts.ts";
+import {
+  codeOf,
+  contentOf,
+  conversation,
+  keysBelow,
+  openClient,
+  openStore,
+  recordsOf,
+  rejection,
+} from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
 const KEY = conversation("s");
+
+/** Every command that a script calls which writes. */
+const CALLS = [APPEND, REPLACE, CLEAR].flatMap(({ text }) => [...text.matchAll(/(?:call|try)\('([A-Z]+)'/g)]);
+const COMMANDS = [...new Set(CALLS.map(([, command = ""]) => command.toLowerCase()))];
 
 function withUser(user: string, password: string): string {
   const url = new URL(inject("securedRedisUrl"));
@@ -114,6 +129,39 @@ describe("credentials", () => {
     },
   );
 
+  test.each(COMMANDS)("of a user without %s do each write whole or not at all", async (command) => {
+    const { admin, keyPrefix, url } = await withRules("~*", "+@all", `-${command}`);
+    const options = { keyPrefix, ttlSeconds: 60, maxRecords: 4 };
+    const allowed = openStore({ ...options, url: inject("securedRedisUrl") }).store;
+    const stored = async () => {
+      const keys = await keysBelow(admin, keyPrefix);
+      return Promise.all(keys.map(async (key) => [key, await contentOf(admin, key)]));
+    };
+    const writes: Record<string, (store: RedisHistoryStore) => Promise<unknown>> = {
+      append: (store) => store.append(KEY, recordsOf("5")),
+      "append that trims": (store) => store.append(KEY, recordsOf("4", "5", "6", "7")),
+      "replace of the first": (store) => store.replace(KEY, { fromId: "1", throughId: "1" }, recordsOf("x")),
+      "replace of the last": (store) => store.replace(KEY, { fromId: "3", throughId: "3" }, []),
+      "replace of all": (store) => store.replace(KEY, { fromId: "1", throughId: "3" }, recordsOf("x")),
+      clear: (store) => store.clear(KEY),
+    };
+    for (const [name, write] of Object.entries(writes)) {
+      await allowed.clear(KEY);
+      await allowed.append(KEY, recordsOf("1", "2", "3"));
+      const before = await stored();
+      // Each is the first write of its store, and so due to tell the index.
+      const outcome = await write(openStore({ ...options, url }).store).then(
+        () => "stored",
+        ({ code }) => code,
+      );
+      if (outcome === "stored") {
+        expect(await stored(), name).not.toEqual(before);
+      } else {
+        expect([outcome, await stored()], name).toEqual(["unauthorized", before]);
+      }
+    }
+  });
+
   test("of a user who may not write are unauthorized for writes only", async () => {
     const { keyPrefix, url } = await withRules("~*", "+@read", "+eval", "+evalsha");
     await openStore({ keyPrefix, url: inject("securedRedisUrl") }).store.append(KEY, recordsOf("1", "2"));
@@ -132,7 +180,8 @@ describe("credentials", () => {
   });
 
   test("of a user who may touch only the store's keys are enough", async () => {
-    const commands = "evalsha eval lrange lindex llen exists smismember rpush lpush sadd srem lpop ltrim lset unlink";
+    const commands =
+      "evalsha eval lrange lindex llen exists smismember lpos rpush lpush sadd srem lpop ltrim lset unlink";
     const others = "scard zadd zrem zcard zrange zrangebylex pexpire pttl persist time rpop";
     const rules = `${commands} ${others}`.split(" ").map((command) => `+${command}`);
     const { keyPrefix, url } = await withRules("~PREFIX:1:*", ...rules);

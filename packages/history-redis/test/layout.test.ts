@@ -1,14 +1,8 @@
-import type { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { codeOf, conversation, keysBelow, openStore, recordsOf, rejection } from "./support/redis.ts";
+import { codeOf, contentOf, conversation, keysBelow, openStore, recordsOf, rejection } from "./support/redis.ts";
 
 const KEY = conversation("support-1");
 const NAME = '["alice","main","support-1"]';
-
-/** All that a key holds; a set has no order, and looking into one may change that of its dump. */
-async function contentOf(client: Redis, key: string): Promise<unknown> {
-  return (await client.type(key)) === "set" ? (await client.smembers(key)).sort() : client.dumpBuffer(key);
-}
 
 describe("what is stored", () => {
   test("is a list of records, a set of ids and a name in the index of the same hash tag", async () => {

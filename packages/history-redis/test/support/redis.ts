@@ -64,6 +64,18 @@ export async function keysBelow(client: Redis, prefix: string): Promise<string[]
   return (await client.keys(`${prefix}:*`)).sort();
 }
 
+/** What a key holds. Of sets the members only: looking into one may change its dump, and the index has times as scores. */
+export async function contentOf(client: Redis, key: string): Promise<unknown> {
+  switch (await client.type(key)) {
+    case "set":
+      return (await client.smembers(key)).sort();
+    case "zset":
+      return client.zrange(key, "0", "-1");
+    default:
+      return client.dumpBuffer(key);
+  }
+}
+
 /** What a call rejects with; fails when it resolves. */
 export async function rejection(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
