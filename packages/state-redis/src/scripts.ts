@@ -52,6 +52,15 @@ redis.call('ZCARD', tags)
 local expiring = redis.call('ZCARD', expiries)
 redis.call('STRLEN', value)
 
+-- Commands that the user may not call would leave a half of what is done.
+local function forbidden(commands, key)
+  for _, command in ipairs(commands) do
+    if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, '0', '0') then
+      return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
+    end
+  end
+end
+
 local line = redis.call('HGET', entries, name)
 local item = line and parse(line)
 if line and not item then return { 'corrupt', 'entry' } end
@@ -94,25 +103,20 @@ if mode == 'create' and current then return { 'conflict', current } end
 if mode == 'match' and not (current and (expected == '*' or expected == current)) then
   return { 'conflict', current or nil }
 end
--- Commands that the user may not call would leave a half of what follows.
-if count == 0 and redis.acl_check_cmd then
-  for _, command in ipairs({
-    { 'HDEL', entries, '0' }, { 'ZADD', order, '0', '0' }, { 'ZADD', tags, '0', '0' }, { 'ZREM', tags, '0' },
-    { 'ZADD', expiries, '0', '0' }, { 'PEXPIREAT', entries, '0' }, { 'PERSIST', entries },
-  }) do
-    if not redis.acl_check_cmd(unpack(command)) then
-      return redis.error_reply('NOPERM this user has no permissions to run ' .. command[1])
-    end
-  end
+local expires = ttl > 0 and now + ttl or 0
+local left = redis.call('PTTL', entries)
+-- Where nothing expires, a new text for an item is an HSET and a SET, and an HSET takes back what the SET fails to finish.
+if not (current and item.tags == wanted and expires == 0 and left == -1 and expiring == 0) then
+  local denied = forbidden({ 'HDEL', 'PEXPIREAT', 'PERSIST' }, entries) or forbidden({ 'ZADD', 'ZREM' }, order)
+    or forbidden({ 'ZADD', 'ZREM' }, tags) or forbidden({ 'ZADD', 'ZREM', 'ZRANGEBYSCORE' }, expiries)
+  if denied then return denied end
 end
 
 local seq = current and item.seq or toSeq(math.max(time[1] * 1000000 + time[2], tonumber(newest[2] or 0) + 1))
-local expires = ttl > 0 and now + ttl or 0
 local earlier = ''
 if current and now - item.written < 30000 then
   earlier = current .. (item.earlier == '' and '' or ',' .. string.sub(item.earlier, 1, 17 * 63 - 1))
 end
-local left = redis.call('PTTL', entries)
 
 redis.call('HSET', entries, name, table.concat({ seq, etag, digits(expires), digits(now), earlier }, ' ') .. '\\n' .. wanted)
 local written
@@ -155,6 +159,9 @@ export const DELETE: Script = script(
   WRITING,
   `
 if current and ARGV[2] == 'match' and ARGV[3] ~= '*' and ARGV[3] ~= current then return { 'conflict', current } end
+local denied = forbidden({ 'HDEL' }, entries) or forbidden({ 'ZREM' }, order) or forbidden({ 'ZREM' }, tags)
+  or forbidden({ 'ZREM', 'ZRANGEBYSCORE' }, expiries)
+if denied then return denied end
 if item then
   redis.call('UNLINK', value)
   forget(item, name)

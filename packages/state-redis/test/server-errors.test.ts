@@ -2,10 +2,15 @@ import { startRedis } from "@agentfw/test-servers";
 import { Cluster } from "ioredis";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisStateStore } from "../src/index.ts";
+import { DELETE, PUT } from "../src/scripts.ts";
 import { codeOf, keysBelow, openClient, openStore, rejection } from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
 const TEXT = '{"a":1}';
+
+/** Every command that a script calls which writes. */
+const CALLS = [PUT, DELETE].flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)]);
+const COMMANDS = [...new Set(CALLS.map(([, command = ""]) => command.toLowerCase()))];
 
 /** A server that only the running test has. */
 async function ownServer() {
@@ -65,6 +70,46 @@ describe("credentials", () => {
     onTestFinished(() => store.close());
     expect(await codeOf(store.create("a", TEXT, { tags: { a: "b" } }))).toBe("unauthorized");
     expect(await keysBelow(admin, keyPrefix)).toEqual([]);
+  });
+
+  test.each(COMMANDS)("of a user without %s do each write whole or not at all", async (command) => {
+    const admin = openClient(inject("securedRedisUrl"));
+    const keyPrefix = freshPrefix();
+    await admin.call("acl", ["setuser", keyPrefix, "on", ">secret", "~*", "+@all", `-${command}`]);
+    onTestFinished(async () => {
+      await admin.call("acl", ["deluser", keyPrefix]);
+    });
+    const writes: Record<string, (store: RedisStateStore) => Promise<unknown>> = {
+      create: (store) => store.create("new", TEXT, { tags: { a: "b" } }),
+      set: (store) => store.set("a", '{"a":2}', { tags: { a: "b" } }),
+      "set of other tags": (store) => store.set("a", TEXT, { tags: { a: "c" } }),
+      delete: (store) => store.delete("a"),
+    };
+    for (const ttlSeconds of [undefined, 60]) {
+      const allowed = openStore({ keyPrefix, ttlSeconds, url: inject("securedRedisUrl") }).store;
+      const denied = openStore({ keyPrefix, ttlSeconds, url: withUser(keyPrefix, "secret") }).store;
+      for (const [name, write] of Object.entries(writes)) {
+        for (const { key } of (await allowed.listKeys()).keys) {
+          await allowed.delete(key);
+        }
+        await allowed.create("a", TEXT, { tags: { a: "b" } });
+        const stored = async () => [
+          await allowed.get("a"),
+          (await allowed.listKeys()).keys,
+          (await allowed.listKeys({ tags: { a: "b" } })).keys,
+        ];
+        const before = await stored();
+        const outcome = await write(denied).then(
+          () => "stored",
+          ({ code }) => code,
+        );
+        if (outcome === "stored") {
+          expect(await stored(), name).not.toEqual(before);
+        } else {
+          expect([outcome, await stored()], name).toEqual(["unauthorized", before]);
+        }
+      }
+    }
   });
 
   test("of a user who may touch only the store's keys are enough", async () => {
