@@ -114,15 +114,20 @@ class Call<T, Reply> {
     if (this.#calls.deadlines.size > 1) {
       gather(client);
     }
-    send(client).then(
-      (value) => {
-        this.#calls.answers += 1;
-        if (this.#settle()) {
-          this.#receive(value);
-        }
-      },
-      (error: unknown) => this.#refused(client, error),
-    );
+    try {
+      send(client).then(
+        (value) => {
+          this.#calls.answers += 1;
+          if (this.#settle()) {
+            this.#receive(value);
+          }
+        },
+        (error: unknown) => this.#refused(client, error),
+      );
+    } catch (cause) {
+      const message = "client: its call must give a promise";
+      this.#fail(new AgentFrameworkError("configuration", message, { provider: PROVIDER, cause }), "error");
+    }
   }
 
   #receive(value: Reply): void {

@@ -195,6 +195,25 @@ describe("a client that is none of ioredis", () => {
     expect(await codeOf(store.list({ allOwners: true }))).toBe("unsupported");
   });
 
+  test("is refused when its call gives no promise, or throws", async () => {
+    const calls = {
+      none: () => undefined,
+      text: () => "OK",
+      throws: () => {
+        throw new TypeError("no");
+      },
+    };
+    for (const call of Object.values(calls)) {
+      const store: unknown = Reflect.construct(RedisHistoryStore, [{ client: { call } }]);
+      expect(store).toBeInstanceOf(RedisHistoryStore);
+      if (store instanceof RedisHistoryStore) {
+        expect(await codeOf(store.read(KEY))).toBe("configuration");
+        expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("configuration");
+        expect(await codeOf(store.clear(KEY))).toBe("configuration");
+      }
+    }
+  });
+
   test.each([null, {}, "text", [1], [null]])("is refused when a write is answered by %j", async (answer) => {
     const store = new RedisHistoryStore({ client: { call: async () => answer } });
     expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unsupported");

@@ -56,6 +56,13 @@ const NOT_CONNECTED: ReadonlyMap<string, string> = new Map([
   ["ENETUNREACH", "the network cannot be reached"],
 ]);
 
+/** Codes of Node for a certificate that it does not accept. To try again helps against none of them. */
+const UNTRUSTED =
+  /^(?:CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_CERT_)|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/;
+
+/** Codes of a server that answers something else than TLS, or no version of it that both know. */
+const NO_TLS = /^(?:ERR_SSL_|EPROTO$)/;
+
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection is closed|^Command aborted|^Socket timeout|^Reached the max retries per request/;
 
@@ -102,6 +109,12 @@ function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   }
   if (error instanceof RedisProblem) {
     return { code: "unavailable", reason: error.message };
+  }
+  if (UNTRUSTED.test(codeOf(error))) {
+    return { code: "configuration", reason: "the server's TLS certificate is not trusted" };
+  }
+  if (NO_TLS.test(codeOf(error))) {
+    return { code: "unavailable", reason: "the server and this side agree on no TLS" };
   }
   const unsent = NOT_CONNECTED.get(codeOf(error)) ?? (isUnsent(error) ? "there is no connection" : undefined);
   if (unsent !== undefined) {

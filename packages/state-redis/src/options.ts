@@ -122,7 +122,7 @@ function credential(text: string): string | undefined {
 }
 
 function assertKnown(value: unknown, known: readonly string[], field: string): void {
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw configurationError(field, "must be an object");
   }
   const unknown = Object.keys(value).find((name) => !known.includes(name));

@@ -165,7 +165,7 @@ export class RedisStateStore implements StateStore {
         keys: [keys.entries, keys.order, keys.tags],
         args: [limit - found.length, order, last, ...wanted],
         signal,
-        timeoutMs: Math.max(1, endsAt - performance.now()),
+        timeoutMs: Math.max(1, Math.ceil(endsAt - performance.now())),
       });
       last = parts[1] ?? "";
       found.push(...toStateKeys(parts.slice(2)));

@@ -31,13 +31,13 @@ export async function runScript(client: RedisClient, run: ScriptRun): Promise<re
   const rest = [run.keys.length, ...run.keys, ...run.args];
   let answer: unknown;
   try {
-    answer = await client.call("evalsha", [run.script.sha, ...rest]);
+    answer = await send(client, "evalsha", [run.script.sha, ...rest]);
   } catch (error) {
     if (answerWord(error) !== "NOSCRIPT") {
       throw error;
     }
     // The server was started, took over or was told to forget its scripts. It keeps this one from now on.
-    answer = await client.call("eval", [run.script.text, ...rest]);
+    answer = await send(client, "eval", [run.script.text, ...rest]);
   }
   if (!Array.isArray(answer) || !answer.every((part) => typeof part === "string")) {
     throw new AgentFrameworkError("unsupported", "client: it must give the answers of scripts as lists of texts", {
@@ -45,4 +45,12 @@ export async function runScript(client: RedisClient, run: ScriptRun): Promise<re
     });
   }
   return answer;
+}
+
+function send(client: RedisClient, command: string, args: (string | number)[]): Promise<unknown> {
+  const answer: unknown = client.call(command, args);
+  if (typeof answer !== "object" || answer === null || !("then" in answer)) {
+    throw new AgentFrameworkError("configuration", "client: its call must give a promise", { provider: PROVIDER });
+  }
+  return Promise.resolve(answer);
 }

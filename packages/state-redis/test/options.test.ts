@@ -69,7 +69,7 @@ describe("options", () => {
     expectRefused(refusal({ url: URL_TEXT }, { [name]: value }), name);
   });
 
-  test.each([null, "redis"])("refuse %j in their place", (options) => {
+  test.each([null, "redis", []])("refuse %j in their place", (options) => {
     expectRefused(refusal({ url: URL_TEXT }, options), "options");
   });
 });

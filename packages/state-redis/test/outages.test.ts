@@ -86,6 +86,7 @@ describe("a server that does not answer", () => {
       "outcome_unknown",
       "outcome_unknown",
     ]);
+    expect(String(errors[1])).toContain("within 500 ms");
     await Promise.all(proxies.map((proxy) => proxy.pass()));
     await until(async () => (await store.get("a").catch(() => undefined)) !== undefined);
   });

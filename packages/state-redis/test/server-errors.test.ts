@@ -250,6 +250,16 @@ describe("a client that is none of ioredis", () => {
     expect(await store.get("a")).toEqual({ key: "a", text: TEXT, etag, tags: {} });
   });
 
+  test.each([undefined, null, "OK"])("is refused when its call gives %j and no promise", async (answer) => {
+    const store: unknown = Reflect.construct(RedisStateStore, [{ client: { call: () => answer } }]);
+    expect(store).toBeInstanceOf(RedisStateStore);
+    if (store instanceof RedisStateStore) {
+      expect(await codeOf(store.get("a"))).toBe("configuration");
+      expect(await codeOf(store.set("a", TEXT))).toBe("configuration");
+      expect(await codeOf(store.listKeys())).toBe("configuration");
+    }
+  });
+
   test.each([null, "OK", 7, {}, [1, 2], ["item", null]])("is refused when it answers %j", async (answer) => {
     const store = new RedisStateStore({ client: { call: async () => answer } });
     expect(await codeOf(store.get("a"))).toBe("unsupported");
