@@ -181,7 +181,10 @@ export class RedisHistoryStore implements HistoryStore {
     }
   }
 
-  /** Ends the connection that the store made; a later call makes a new one. A client that was passed in stays open. */
+  /**
+   * Ends the connection that the store made, after the commands under way; later calls reject with `unavailable`. A client
+   * that was passed in stays open, and so does a store on it.
+   */
   close(): Promise<void> {
     return this.#connection.close();
   }
