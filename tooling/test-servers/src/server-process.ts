@@ -84,6 +84,8 @@ function startOnce(start: ServerStart, ports: readonly number[], directory: stri
   const guard = spawn("/bin/sh", args, { env: binary.env, stdio: "pipe", detached: true });
   const ended = new Promise<void>((resolve) => guard.once("close", () => resolve()));
   const stop = () => {
+    // Whoever waits for the end must be able to: with nothing else to do, Node would end in the middle of it.
+    guard.ref();
     guard.stdin.end();
     return ended;
   };

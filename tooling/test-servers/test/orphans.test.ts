@@ -22,3 +22,9 @@ test("a process that forgot to stop its server can end, and the server ends with
   await eventually("the server's process is gone", () => !isRunning(server.pid));
   await eventually("its folder is gone", () => !existsSync(server.directory));
 });
+
+test("a process that stops its server as the last thing it does ends well", async () => {
+  const { server, ended } = await startChild("stop");
+  expect(await ended).toBe(0);
+  expect(isRunning(server.pid)).toBe(false);
+});

@@ -15,15 +15,16 @@ export interface ChildServer {
 /** A process that started a server. */
 export interface StarterProcess {
   readonly server: ChildServer;
-  readonly ended: Promise<void>;
+  /** Gives the exit code; `null` after a signal. */
+  readonly ended: Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
 }
 
 /** Starts a process that starts a server. It is bundled first: the oldest supported Node runs no TypeScript. */
-export async function startChild(mode: "wait" | "end"): Promise<StarterProcess> {
+export async function startChild(mode: "wait" | "end" | "stop"): Promise<StarterProcess> {
   const program = await bundle();
   const child = spawn(process.execPath, [program, mode], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;

@@ -1,9 +1,12 @@
 import { setInterval } from "node:timers";
 import { startRedis } from "../../src/redis.ts";
 
-// Starts a server, tells its process id, port and folder, and then ends or waits to be killed.
-const { pid, port, directory } = await startRedis();
+// Starts a server, tells its process id, port and folder, and then ends, stops the server or waits to be killed.
+const server = await startRedis();
+const { pid, port, directory } = server;
 process.stdout.write(`${JSON.stringify({ pid, port, directory })}\n`);
 if (process.argv[2] === "wait") {
   setInterval(() => {}, 1_000);
+} else if (process.argv[2] === "stop") {
+  await server.stop();
 }
