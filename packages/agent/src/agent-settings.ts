@@ -1,5 +1,6 @@
 import {
   assertCount,
+  assertObject,
   assertTimeout,
   type ChatClient,
   type ChatOptions,
@@ -10,7 +11,7 @@ import {
   type Tool,
 } from "@agentfw/core";
 import type { AgentOptions } from "./agent-options.ts";
-import { assertChatOptions, assertList, assertObject, assertOneOf, assertOptional } from "./checks.ts";
+import { assertChatOptions, assertList, assertOneOf, assertOptional } from "./checks.ts";
 import { assertMiddleware, type Middleware } from "./middleware.ts";
 import { assertClient } from "./model-call.ts";
 import type { LoopSettings } from "./run-scope.ts";

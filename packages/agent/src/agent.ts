@@ -1,8 +1,14 @@
-import { AgentSession, type ContextProvider, configurationError, type MessagesInput, type Tool } from "@agentfw/core";
+import {
+  AgentSession,
+  assertObject,
+  type ContextProvider,
+  configurationError,
+  type MessagesInput,
+  type Tool,
+} from "@agentfw/core";
 import type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
 import { type AgentSettings, agentSettings, ofKind } from "./agent-settings.ts";
 import { type AsToolOptions, agentAsTool } from "./as-tool.ts";
-import { assertObject } from "./checks.ts";
 import { type AgentInvocation, composeStreams } from "./middleware.ts";
 import { pipeline } from "./pipeline.ts";
 import { type AgentResponse, AgentResponseStream, type AgentUpdate } from "./response.ts";

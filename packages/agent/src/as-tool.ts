@@ -2,13 +2,14 @@ import {
   AgentFrameworkError,
   AgentSession,
   assertName,
+  assertObject,
   configurationError,
   isPlainObject,
   type Tool,
   type ToolContext,
 } from "@agentfw/core";
 import type { Agent } from "./agent.ts";
-import { assertObject, assertOptional } from "./checks.ts";
+import { assertOptional } from "./checks.ts";
 import { tool } from "./tool.ts";
 
 /** Options of `Agent.asTool`. */

@@ -1,12 +1,5 @@
 import { configurationError, isPlainObject } from "@agentfw/core";
 
-/** Refuses options that are no object; callers in plain JavaScript pass `null`, text or the next argument. */
-export function assertObject(value: unknown, field: string): asserts value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw configurationError(field, "must be an object");
-  }
-}
-
 /** Refuses anything but an array. */
 export function assertList(value: unknown, field: string): asserts value is readonly unknown[] {
   if (!Array.isArray(value)) {

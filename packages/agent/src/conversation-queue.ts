@@ -98,7 +98,17 @@ class Queue {
   }
 }
 
-const queues = new WeakMap<object, Map<string, Queue>>();
+const SHARED: unique symbol = Symbol.for("agentfw.conversation-queues.1");
+
+type Queues = WeakMap<object, Map<string, Queue>>;
+
+/** One for the whole process, because two copies of this package may serve one store. Its number is that of its form. */
+const queues: Queues = sharedQueues(globalThis as object);
+
+function sharedQueues(place: object & { [SHARED]?: Queues }): Queues {
+  place[SHARED] ??= new WeakMap();
+  return place[SHARED];
+}
 
 /**
  * Enters a conversation, one run at a time within this process, in the order of the calls. Works across sessions that

@@ -23,10 +23,10 @@ export async function callModel(
   counter: MessageCounter,
   onUpdate: (update: AgentUpdate) => Promise<void> | void,
 ): Promise<void> {
-  const { run, chatMiddleware } = scope;
+  const { run } = scope;
   const session = run.options.ephemeral ? undefined : run.options.session;
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
-  const updates = composeStreams(chatMiddleware, invocation, () => clientUpdates(scope, invocation));
+  const updates = composeStreams(scope.chatMiddleware(), invocation, () => clientUpdates(scope, invocation));
   const namer = new MessageNamer(run.options.runId, counter);
   await readAborting(updates, scope.interruption, (update) => {
     noteConversation(scope, update.conversationId);

@@ -184,8 +184,8 @@ interface ScopeParts {
 function scopeOf({ settings, request, options, run, hooks, interruption }: ScopeParts): RunScope {
   const own = [settings.middleware, options.middleware ?? []];
   const perCall = settings.historyPersistence === "per-service-call" && !request.ephemeral;
-  let tools: ReturnType<typeof collectTools> = new Map();
-  return {
+  // No accessors: an object that is made with its own ones costs more than the rest of a short run.
+  const scope: RunScope = {
     run,
     isNamed: request.isNamed,
     persistence: settings.historyPersistence,
@@ -194,18 +194,12 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
     settings: settings.loop,
     interruption,
     serviceStores: request.serviceStores,
-    get chatMiddleware() {
-      return ofKind("chat", ...own, run.middleware);
-    },
-    get functionMiddleware() {
-      return ofKind("function", ...own, run.middleware);
-    },
-    get tools() {
-      return tools;
-    },
+    tools: new Map(),
+    chatMiddleware: () => ofKind("chat", ...own, run.middleware),
+    functionMiddleware: () => ofKind("function", ...own, run.middleware),
     refreshTools: () => {
       const added = run.tools.map((source) => (typeof source === "function" ? source() : source));
-      tools = collectTools([settings.tools, options.tools ?? [], ...added]);
+      scope.tools = collectTools([settings.tools, options.tools ?? [], ...added]);
     },
     persist: async () => {
       if (perCall) {
@@ -220,6 +214,7 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
       }),
     draft: () => [],
   };
+  return scope;
 }
 
 /** What an answer that broke off leaves: text and reasoning, marked as incomplete; half a call is no call. */

@@ -24,7 +24,8 @@ export function runInput(input: MessagesInput, runId: string): RunInput {
     assertRole(message, index);
   }
   const full = empty.length === 0 ? given : given.filter((message) => !isEmpty(message));
-  return { messages: full.flatMap((message) => separated({ createdAt, ...message })), empty };
+  const taken = new Set(given.map(({ messageId }) => messageId));
+  return { messages: full.flatMap((message) => separated({ createdAt, ...message }, taken)), empty };
 }
 
 /** Nothing that a service would take: no contents at all, or blank text only. */
@@ -45,7 +46,8 @@ function isResult({ type }: Content): boolean {
   return type === "function_result";
 }
 
-function separated(message: Message): Message[] {
+/** Parts get ids behind the message's own, with as many marks as it takes to be nobody else's. */
+function separated(message: Message, taken: Set<string>): Message[] {
   if (!message.contents.some(isResult)) {
     return [message];
   }
@@ -65,7 +67,16 @@ function separated(message: Message): Message[] {
   return parts.map((contents, index) => ({
     ...message,
     role: contents.some(isResult) ? "tool" : otherRole,
-    messageId: index === 0 ? messageId : `${messageId}#${index}`,
+    messageId: index === 0 ? messageId : freeId(`${messageId}#${index}`, taken),
     contents,
   }));
+}
+
+function freeId(wanted: string, taken: Set<string>): string {
+  let id = wanted;
+  while (taken.has(id)) {
+    id += "#";
+  }
+  taken.add(id);
+  return id;
 }

@@ -2,13 +2,14 @@ import {
   AgentFrameworkError,
   AgentSession,
   assertName,
+  assertObject,
   type ChatOptions,
   configurationError,
   toJson,
 } from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
-import { assertChatOptions, assertList, assertObject, assertOptional, assertSignal } from "./checks.ts";
+import { assertChatOptions, assertList, assertOptional, assertSignal } from "./checks.ts";
 import { assertMiddleware } from "./middleware.ts";
 
 /** A run's options, checked. */
@@ -107,6 +108,9 @@ function assertOwnership(settings: AgentSettings, { session, owner }: AgentRunOp
 
 /** State that could not be saved is refused now, not when the turn has been paid for. */
 function assertState(settings: AgentSettings, session: AgentSession | undefined): void {
+  if (session !== undefined && !Object.isExtensible(session.state)) {
+    throw configurationError("session.state", "must not be frozen: providers keep their state in it");
+  }
   for (const [key, slice] of Object.entries(session?.state ?? {})) {
     // Histories are checked message by message; to do it again would cost more with every turn.
     if (!settings.sessionHistories.has(key)) {

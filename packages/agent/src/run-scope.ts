@@ -27,12 +27,12 @@ export interface RunScope {
   readonly chatOptions: ChatOptions;
   readonly settings: LoopSettings;
   readonly interruption: Interruption;
-  readonly chatMiddleware: readonly ChatMiddleware[];
-  readonly functionMiddleware: readonly FunctionMiddleware[];
   /** The tools of the model call at hand. */
-  readonly tools: ReadonlyMap<string, Tool>;
+  tools: ReadonlyMap<string, Tool>;
   /** Whether the service keeps the conversation, so that an id that it gives is the session's. */
   readonly serviceStores: boolean;
+  chatMiddleware(): readonly ChatMiddleware[];
+  functionMiddleware(): readonly FunctionMiddleware[];
   /** Asks the tools again, before a model call. */
   refreshTools(): void;
   /** Hands what was produced to the providers, in per-service-call mode. */

@@ -144,7 +144,7 @@ async function invoke(planned: PlannedCall, tool: Tool, scope: RunScope, termina
   const { slot, context } = planned;
   const parsed = parseArguments(slot.call.arguments);
   const invocation: FunctionInvocation = { tool, call: slot.call, args: parsed.value, context, terminate };
-  return compose(scope.functionMiddleware, invocation, async () => {
+  return compose(scope.functionMiddleware(), invocation, async () => {
     if (parsed.error !== undefined && invocation.args === undefined) {
       throw new ToolArgumentsError("they are not well-formed JSON");
     }

@@ -1,6 +1,14 @@
-import { configurationError, isPlainObject, type Json, type Tool, type ToolContext, toJson } from "@agentfw/core";
+import {
+  assertObject,
+  configurationError,
+  isPlainObject,
+  type Json,
+  type Tool,
+  type ToolContext,
+  toJson,
+} from "@agentfw/core";
 import { Validator } from "@cfworker/json-schema";
-import { assertObject, assertOptional } from "./checks.ts";
+import { assertOptional } from "./checks.ts";
 import { issuesText, type SchemaConverter, type ToolSchema } from "./standard-schema.ts";
 
 /** The arguments do not fit the schema. The message is written for the model. */

@@ -1,4 +1,4 @@
-import type { ContextProvider, Message, Tool } from "@agentfw/core";
+import { AgentFrameworkError, type ContextProvider, type Message, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { type Fixture, failureOf, gate, open, reopen, settled } from "./fixture.ts";
 import { type Answer, call, shape } from "./scripted-client.ts";
@@ -178,7 +178,7 @@ describe("Storing call by call", () => {
     const fixture = open(SCRIPT, { tools, historyPersistence: "per-service-call" });
     fixture.store.before = ({ name }) => {
       if (name === "append") {
-        throw new Error("read only");
+        throw new AgentFrameworkError("unavailable", "read only");
       }
     };
     expect(await failureOf(run(fixture, false))).toMatchObject({ code: "unavailable" });
@@ -239,12 +239,13 @@ describe("Storing call by call", () => {
     };
     const options = { tools: [tool], historyPersistence: "per-service-call" as const };
     const first = open([[call("1", "slow")], "done late"], options);
-    const running = run(first, false, "go", "r");
+    const running = failureOf(run(first, false, "go", "r"));
     await started.passed;
     const second = reopen(first, ["unclear"], options);
     await run(second, false, "go", "r");
     slow.open();
-    await running;
+    // Its answer is not the one that is stored, and it is told so.
+    expect(await running).toMatchObject({ code: "conflict", response: { text: "done late" } });
     expect(runs).toBe(1);
     const stored = await second.stored();
     expect(new Set(stored.map(({ messageId }) => messageId)).size).toBe(stored.length);

@@ -205,7 +205,7 @@ describe("Providers that fail", () => {
       }
     };
     const error = await failureOf(agent.run("hello", { session: session() }));
-    expect(error).toMatchObject({ code: "unavailable", cause, response: { text: "hi" } });
+    expect(error).toMatchObject({ code: "outcome_unknown", cause: { cause }, response: { text: "hi" } });
   });
 
   it("never runs on without history: a store that cannot be read ends the run before the model is called", async () => {

@@ -118,10 +118,11 @@ function isContent(value: Record<string, unknown>): value is Record<string, unkn
 /** The first member that does not fit the type, as a part of a path, and what it must be. */
 export function firstMisfit(
   value: Record<string, unknown>,
-  type: unknown = value["type"],
+  as?: "message",
 ): { member: string; rule: string } | undefined {
+  const type = as ?? value["type"];
   const members = typeof type === "string" ? MEMBERS.get(type) : undefined;
-  if (members === undefined || value["type"] === "message") {
+  if (members === undefined || (type === "message" && as === undefined)) {
     return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for one of a later version' };
   }
   for (const [name, kind] of members) {

@@ -1,15 +1,21 @@
 import { assertTimeout, withDeadline } from "./deadline.ts";
 import { type DiagnosticHandler, report } from "./diagnostics.ts";
-import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
-import { type HistoryWindow, loadWindow } from "./history-window.ts";
+import { AgentFrameworkError, configurationError, isAbortError, isAgentFrameworkError } from "./errors.ts";
+import { loadWindow, pageOf } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
-import { groupToMessages } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
 import { messageFromRecord } from "./message-record.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
-import { assertContractVersion, assertCount, assertHistoryKey } from "./store-input.ts";
+import {
+  assertCallOptions,
+  assertContractVersion,
+  assertHistoryKey,
+  assertObject,
+  assertOneOf,
+  assertReadOptions,
+} from "./store-input.ts";
 
 /** How messages are kept in a store; shared by {@link openConversation} and the history provider. */
 export interface ConversationSettings {
@@ -59,11 +65,11 @@ export class Conversation implements MessageLog {
    * @throws `corrupt` for an unreadable record unless `onCorrupt` is `"skip"`; `unavailable`, `timeout`.
    */
   async messages(options: ConversationReadOptions = {}): Promise<MessageLogPage> {
+    assertReadOptions(options);
     const { last, before, signal } = options;
     if (last === undefined) {
       return this.read({ before, signal });
     }
-    assertCount(last, "last", 1);
     const window = await loadWindow(this, { maxMessages: last, before, signal });
     const messages = pageOf(window, last);
     const first = messages[0];
@@ -104,19 +110,16 @@ export class Conversation implements MessageLog {
    * Appends messages: all or nothing, contiguous. A message whose id is stored is skipped. One without an id gets a
    * random one, so repeating the call stores it again.
    *
-   * @returns The version of the conversation afterwards.
+   * @returns The version of the conversation afterwards, and how many messages were not stored before.
    * @throws `configuration` naming what does not fit, `conflict` with `ifVersion`, `too_large`, `outcome_unknown`.
    */
   async append(
     messages: MessagesInput,
     options: CallOptions & { readonly ifVersion?: string | undefined } = {},
-  ): Promise<string> {
+  ): Promise<{ readonly version: string; readonly appended: number }> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
     const records = await Promise.all(parsed.map((message) => this.#encode(message)));
-    const { version } = await this.#call("append", "write", options.signal, () =>
-      this.#store.append(this.key, records, options),
-    );
-    return version;
+    return this.#call("append", "write", options, () => this.#store.append(this.key, records, options));
   }
 
   /**
@@ -129,21 +132,21 @@ export class Conversation implements MessageLog {
   async truncateAfter(messageId: string, options: CallOptions = {}): Promise<void> {
     const { replace } = this.#store;
     if (replace === undefined || !this.#store.capabilities.replace) {
-      throw new AgentFrameworkError("unsupported", "truncateAfter: the store cannot replace records");
+      throw new AgentFrameworkError("unsupported", "truncateAfter: the store does not offer it");
     }
-    const newest = await this.#page({ last: 100 }, options.signal);
+    const newest = await this.#page({ last: 100 }, options);
     const throughId = newest.records.at(-1)?.id;
-    const fromId = await this.#idAfter(messageId, newest, options.signal);
+    const fromId = await this.#idAfter(messageId, newest, options);
     if (fromId !== undefined && throughId !== undefined) {
       const ifVersion = this.#store.capabilities.conditionalAppend ? newest.version : undefined;
-      await this.#call("replace", "write", options.signal, () =>
+      await this.#call("replace", "write", options, () =>
         replace.call(this.#store, this.key, { fromId, throughId }, [], { ifVersion, signal: options.signal }),
       );
     }
   }
 
   /** The id of the record right behind a message; `undefined` when it is the last one. */
-  async #idAfter(messageId: string, newest: HistoryPage, signal: AbortSignal | undefined): Promise<string | undefined> {
+  async #idAfter(messageId: string, newest: HistoryPage, options: CallOptions): Promise<string | undefined> {
     let after: string | undefined;
     for (let page = newest; ; ) {
       const index = page.records.findIndex((record) => record.id === messageId);
@@ -154,29 +157,33 @@ export class Conversation implements MessageLog {
         throw new AgentFrameworkError("not_found", "truncateAfter: the message is not stored");
       }
       after = page.records[0]?.id ?? after;
-      page = await this.#page({ last: 100, before: page.older }, signal);
+      page = await this.#page({ last: 100, before: page.older }, options);
     }
   }
 
   /** Removes the conversation. */
   async clear(options: CallOptions = {}): Promise<void> {
-    await this.#call("clear", "write", options.signal, () => this.#store.clear(this.key, options));
+    await this.#call("clear", "write", options, () => this.#store.clear(this.key, options));
   }
 
   /** The stored messages of a page, as the store cuts it. */
   async read(options: MessageLogReadOptions = {}): Promise<MessageLogPage> {
-    const { last, before, withFirst, signal } = options;
-    const page = await this.#page({ last, before, withFirst }, signal);
+    const { last, before, withFirst } = options;
+    const page = await this.#page({ last, before, withFirst }, options);
     const messages = await this.#decodeAll(page.records);
     const first = page.first === undefined ? [] : await this.#decodeAll([page.first]);
     return { messages, version: page.version, older: page.older, first: first[0] };
   }
 
-  async #page(options: Omit<MessageLogReadOptions, "signal">, signal: AbortSignal | undefined): Promise<HistoryPage> {
+  async #page(options: MessageLogReadOptions, call: CallOptions): Promise<HistoryPage> {
     const { onCorrupt } = this.#settings;
-    const page = await this.#call("read", "read", signal, () =>
-      this.#store.read(this.key, { ...options, onCorrupt, signal }),
+    const page = await this.#call("read", "read", call, () =>
+      this.#store.read(this.key, { ...options, onCorrupt, signal: call.signal }),
     );
+    const isStuck = page?.older !== undefined && page.older === options.before;
+    if (isStuck || !Array.isArray(page?.records)) {
+      throw new AgentFrameworkError("corrupt", "read: the store gave no further page", { provider: this.key.source });
+    }
     for (const position of page.corrupt ?? []) {
       this.#reportSkipped(position);
     }
@@ -185,12 +192,13 @@ export class Conversation implements MessageLog {
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
     const { codec, onCorrupt } = this.#settings;
+    const isJson = codec === jsonMessageCodec;
     const messages: Message[] = [];
     for (const record of records) {
       try {
-        const isJson = codec === jsonMessageCodec;
-        const context = { key: this.key, recordId: record.id };
-        const message = isJson ? messageFromRecord(record) : await codec.decode(record.data, context);
+        const message = isJson
+          ? messageFromRecord(record)
+          : await codec.decode(record.data, { key: this.key, recordId: record.id });
         if (message?.messageId !== record.id) {
           throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
         }
@@ -224,35 +232,17 @@ export class Conversation implements MessageLog {
     return { id, data: await this.#settings.codec.encode(message, { key: this.key, recordId: id }) };
   }
 
-  #call<T>(
-    name: string,
-    kind: "read" | "write",
-    signal: AbortSignal | undefined,
-    operation: () => Promise<T>,
-  ): Promise<T> {
-    const { timeoutMs } = this.#settings;
-    return withDeadline(name, { kind, signal, timeoutMs, provider: this.key.source }, operation);
+  #call<T>(name: string, kind: "read" | "write", call: CallOptions, operation: () => Promise<T>): Promise<T> {
+    assertCallOptions(call);
+    const { signal } = call;
+    const options = { kind, signal, timeoutMs: this.#settings.timeoutMs, provider: this.key.source };
+    return withDeadline(name, options, operation).catch((cause: unknown) => {
+      // A store that does not speak the framework's errors cannot say whether a write happened.
+      const code = kind === "read" ? "unavailable" : "outcome_unknown";
+      const isTyped = isAgentFrameworkError(cause) || isAbortError(cause) || signal?.aborted;
+      throw isTyped ? cause : new AgentFrameworkError(code, `${name}: the store failed`, { ...options, cause });
+    });
   }
-}
-
-/** The stored messages of a window from the oldest group on with which they are no more than `count`. */
-function pageOf({ groups, messages }: HistoryWindow, count: number): readonly Message[] {
-  const cut = groups[0]?.firstIndex ?? 0;
-  const start = groups.findIndex((group) => messages.length + cut - group.firstIndex <= count);
-  const kept = groups.slice(start);
-  const first = kept[0];
-  if (first === undefined) {
-    return messages;
-  }
-  // Results of calls before the cut stay with them.
-  const inside = new Set(kept.flatMap(groupToMessages).flatMap(({ contents }) => contents));
-  return messages.slice(first.firstIndex - cut).flatMap((message) => {
-    const contents = message.contents.filter((content) => content.type !== "function_result" || inside.has(content));
-    if (contents.length === message.contents.length) {
-      return [message];
-    }
-    return contents.length === 0 ? [] : [{ ...message, contents }];
-  });
 }
 
 interface CheckedSettings {
@@ -263,11 +253,10 @@ interface CheckedSettings {
 }
 
 function checkedSettings(settings: ConversationSettings): CheckedSettings {
+  assertObject(settings, "options", { onDiagnostic: "function" });
   const { codec = jsonMessageCodec, onCorrupt = "error", timeoutMs = 10_000, onDiagnostic } = settings;
-  if (onCorrupt !== "error" && onCorrupt !== "skip") {
-    throw configurationError("onCorrupt", 'must be "error" or "skip"');
-  }
-  if (typeof codec.encode !== "function" || typeof codec.decode !== "function") {
+  assertOneOf(onCorrupt, "onCorrupt", ["error", "skip"]);
+  if (typeof codec?.encode !== "function" || typeof codec.decode !== "function") {
     throw configurationError("codec", "must have encode and decode");
   }
   assertTimeout(timeoutMs, "timeoutMs");
@@ -282,6 +271,7 @@ function checkedSettings(settings: ConversationSettings): CheckedSettings {
  */
 export function openConversation(store: HistoryStore, options: OpenConversationOptions): Conversation {
   assertContractVersion(store, "store");
+  assertObject(options, "options");
   const { owner, sessionId, source = "history", ...settings } = options;
   const key = { owner, source, session: sessionId };
   assertHistoryKey(key);

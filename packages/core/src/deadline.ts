@@ -37,7 +37,7 @@ export function withDeadline<T>(name: string, options: DeadlineOptions, operatio
         isAbort && kind === "read" ? cause : new AgentFrameworkError(code, `${name}: ${message}`, { provider, cause }),
       );
     };
-    const onAbort = () => late(signal === undefined ? undefined : abortReason(signal));
+    const onAbort = () => late(signal && abortReason(signal));
     const timer = setTimeout(late, timeoutMs);
     const settle = () => {
       clearTimeout(timer);
@@ -62,6 +62,6 @@ export function withDeadline<T>(name: string, options: DeadlineOptions, operatio
 /** Refuses a timeout that is not a positive number of milliseconds that timers can hold. */
 export function assertTimeout(value: unknown, field: string): asserts value is number {
   if (typeof value !== "number" || !(value > 0) || value > 2_147_483_647) {
-    throw configurationError(field, "must be milliseconds, above 0 and at most 2,147,483,647");
+    throw configurationError(field, "must be milliseconds from above 0 to 2147483647");
   }
 }

@@ -1,6 +1,7 @@
 /** What was repaired, skipped, cut or retried. */
 export interface DiagnosticEvent {
   readonly type:
+    | "already_stored"
     | "approval_ignored"
     | "corrupt_record_skipped"
     | "open_call_closed"

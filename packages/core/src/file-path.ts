@@ -1,7 +1,7 @@
 import { assertTimeout } from "./deadline.ts";
 import { configurationError } from "./errors.ts";
 import type { FileSearchOptions } from "./ports/file-store.ts";
-import { assertCount, utf8Length } from "./store-input.ts";
+import { assertCallOptions, assertCount, utf8Length } from "./store-input.ts";
 
 /** Device names that some systems reserve, with or without an extension; superscript digits count as digits there. */
 const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
@@ -26,14 +26,11 @@ export function assertFilePath(path: string, field: string): void {
     throw configurationError(field, 'must not hold control characters, lone surrogates or any of \\ : * ? " < > |');
   }
   for (const segment of path.split("/")) {
-    if (/^ |[. ]$|^$/.test(segment) || DEVICE_NAME.test(segment)) {
+    if (/^ |[. ]$|^$/.test(segment) || DEVICE_NAME.test(segment) || utf8Length(segment) > 255) {
       throw configurationError(
         field,
-        "segments must not be empty, begin or end in a blank, end in a dot, or name a device",
+        "segments must not be empty, begin or end in a blank, end in a dot, name a device or exceed 255 bytes",
       );
-    }
-    if (utf8Length(segment) > 255) {
-      throw configurationError(field, "segments must not be longer than 255 bytes");
     }
   }
 }
@@ -45,6 +42,7 @@ export function foldFileName(path: string): string {
 
 /** Checks the options of a search. @throws `configuration` for a pattern that is empty or above 256 characters. */
 export function assertSearch(pattern: string, options: FileSearchOptions): { limit: number; timeoutMs: number } {
+  assertCallOptions(options);
   const { limit = 100, timeoutMs = 1_000 } = options;
   assertCount(limit, "limit", 1);
   assertTimeout(timeoutMs, "timeoutMs");

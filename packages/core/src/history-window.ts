@@ -78,6 +78,26 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
   }
 }
 
+/** The stored messages of a window from the oldest group on with which they are no more than `count`. */
+export function pageOf({ groups, messages }: HistoryWindow, count: number): readonly Message[] {
+  const cut = groups[0]?.firstIndex ?? 0;
+  const start = groups.findIndex((group) => messages.length + cut - group.firstIndex <= count);
+  const kept = groups.slice(start);
+  const first = kept[0];
+  if (first === undefined) {
+    return messages;
+  }
+  // Results of calls before the cut stay with them.
+  const inside = new Set(kept.flatMap(groupToMessages).flatMap(({ contents }) => contents));
+  return messages.slice(first.firstIndex - cut).flatMap((message) => {
+    const contents = message.contents.filter((content) => content.type !== "function_result" || inside.has(content));
+    if (contents.length === message.contents.length) {
+      return [message];
+    }
+    return contents.length === 0 ? [] : [{ ...message, contents }];
+  });
+}
+
 /** Most conversations: the message at the edge was read for its reasoning only, and there is none. */
 function plainWindow(
   { messages: read, first, version, older }: MessageLogPage,

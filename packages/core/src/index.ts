@@ -36,7 +36,6 @@ export {
   isAbortError,
   isAgentFrameworkError,
 } from "./errors.ts";
-export { assertFilePath, foldFileName } from "./file-path.ts";
 export { HistoryProvider, type HistoryProviderOptions } from "./history-provider.ts";
 export { InMemoryFileStore } from "./in-memory/in-memory-file-store.ts";
 export {
@@ -123,12 +122,13 @@ export {
 } from "./session.ts";
 export { type SessionList, type SessionScope, SessionStore } from "./session-store.ts";
 export {
-  assertContractVersion,
+  assertCallOptions,
   assertCount,
   assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
   assertName,
+  assertObject,
   assertReadOptions,
   historyKeyText,
   utf8Length,

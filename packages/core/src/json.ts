@@ -33,10 +33,10 @@ interface Place {
  * than 1,000 levels deep.
  */
 export function toJson(value: unknown, path: string): Json {
-  return copy({ value, name: path, parent: undefined });
+  return copy({ value, name: path, parent: undefined }, new Set());
 }
 
-function copy(place: Place): Json {
+function copy(place: Place, ancestors: Set<unknown>): Json {
   const { value } = place;
   switch (typeof value) {
     case "string":
@@ -45,36 +45,43 @@ function copy(place: Place): Json {
     case "number":
       return Number.isFinite(value) ? value : refuse(place, String(value));
     case "object":
-      return value === null ? null : copyObject(value, place);
+      return value === null ? null : copyObject(value, place, ancestors);
     default:
       return refuse(place, `a ${typeof value}`);
   }
 }
 
-function copyObject(value: object, place: Place): Json {
+function copyObject(value: object, place: Place, ancestors: Set<unknown>): Json {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? refuse(place, "an invalid date") : value.toISOString();
   }
-  let levels = 1;
-  for (let outer = place.parent; outer !== undefined; outer = outer.parent) {
-    levels += 1;
-    if (outer.value === value || levels > MAX_LEVELS) {
-      return refuse(place, outer.value === value ? "a cycle" : "too deep a nesting");
-    }
+  if (ancestors.has(value) || ancestors.size >= MAX_LEVELS) {
+    return refuse(place, ancestors.has(value) ? "a cycle" : "too deep a nesting");
   }
-  if (Array.isArray(value)) {
-    return Array.from(value, (item: unknown, name) =>
-      item === undefined ? null : copy({ value: item, name, parent: place }),
-    );
-  }
+  ancestors.add(value);
+  const result = Array.isArray(value) ? copyArray(value, place, ancestors) : copyMembers(value, place, ancestors);
+  ancestors.delete(value);
+  return result;
+}
+
+function copyArray(value: readonly unknown[], place: Place, ancestors: Set<unknown>): Json {
+  return Array.from(value, (item, name) =>
+    item === undefined ? null : copy({ value: item, name, parent: place }, ancestors),
+  );
+}
+
+function copyMembers(value: object, place: Place, ancestors: Set<unknown>): Json {
   if (!isPlainObject(value)) {
     return refuse(place, `an instance of ${value.constructor?.name || "a class"}`);
   }
   const result: Record<string, Json> = {};
   for (const name of Object.keys(value)) {
     const member = value[name];
-    if (member !== undefined) {
-      setOwn(result, name, copy({ value: member, name, parent: place }));
+    // Most members are text, which needs no place of its own.
+    if (typeof member === "string") {
+      setOwn(result, name, member);
+    } else if (member !== undefined) {
+      setOwn(result, name, copy({ value: member, name, parent: place }, ancestors));
     }
   }
   return result;

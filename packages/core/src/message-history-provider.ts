@@ -1,21 +1,20 @@
 import type { ContextProvider, ConversationPlace } from "./context-provider.ts";
 import { configurationError } from "./errors.ts";
-import { type HistoryWindow, keepNewest, loadWindow } from "./history-window.ts";
+import { assertOurs, openEndsOf, repair, resultIds } from "./history-repair.ts";
+import { keepNewest, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import {
   type CallSlot,
   groupMessages,
   groupToMessages,
-  interruptedResult,
   isDangling,
   isPendingApproval,
-  type MessageGroup,
   openCalls,
 } from "./message-groups.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { Run, RunContext } from "./run-context.ts";
 import type { AgentSession } from "./session.ts";
-import { assertCount, assertName } from "./store-input.ts";
+import { assertCallOptions, assertCount, assertName, assertObject } from "./store-input.ts";
 
 /** Changes what was loaded before the model sees it. The store is not touched. Whole groups are restored afterwards. */
 export type HistoryReducer = (
@@ -51,12 +50,25 @@ export interface HistoryPolicy {
   readonly conditionalAppend?: boolean | undefined;
 }
 
+const POLICY_TYPES = {
+  load: "boolean",
+  keepFirst: "boolean",
+  storeInputs: "boolean",
+  storeOutputs: "boolean",
+  storeFilter: "function",
+  reducer: "function",
+  keepPartial: "boolean",
+  conditionalAppend: "boolean",
+} as const;
+
 /** What a provider knows about one run. */
 interface RunNotes {
   readonly log: MessageLog;
   readonly repairs: Message[];
   readonly stored: Set<string>;
   version: string | undefined;
+  /** True after a write that failed: what it held may be stored. */
+  isUncertain: boolean;
   /** Writes of one run go one after another, so that their order is the order of the run. */
   writing: Promise<void>;
 }
@@ -75,10 +87,14 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   readonly #notes = new WeakMap<Run, RunNotes>();
 
   constructor(policy: HistoryPolicy, defaultSourceId: string) {
-    const { sourceId = defaultSourceId, maxMessages, load = true } = policy;
+    assertObject(policy, "options", POLICY_TYPES);
+    const { sourceId = defaultSourceId, maxMessages, load = true, storeContext } = policy;
     assertName(sourceId, "sourceId");
     if (maxMessages !== undefined) {
       assertCount(maxMessages, "maxMessages", 1);
+    }
+    if (storeContext !== undefined && typeof storeContext !== "boolean" && !Array.isArray(storeContext)) {
+      throw configurationError("storeContext", "must be a boolean or source ids");
     }
     this.sourceId = sourceId;
     this.loadsHistory = load;
@@ -96,6 +112,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
    * @throws as the store does; a failure is never an empty history.
    */
   async getMessages(session: AgentSession, options: { readonly signal?: AbortSignal } = {}): Promise<Message[]> {
+    assertCallOptions(options);
     const page = await this.open(session).read({ signal: options.signal });
     return [...page.messages];
   }
@@ -129,10 +146,15 @@ export abstract class MessageHistoryProvider implements ContextProvider {
   }
 
   async afterRun(context: RunContext): Promise<void> {
-    if (context.error === undefined) {
-      await this.#store(context, context.produced);
-    } else if (this.#policy.keepPartial && context.partial.length > 0) {
-      await this.#store(context, context.partial);
+    try {
+      if (context.error === undefined) {
+        await this.#store(context, context.produced);
+      } else if (this.#policy.keepPartial && context.partial.length > 0) {
+        await this.#store(context, context.partial);
+      }
+    } finally {
+      // Left to the garbage collector, the notes would outlive their run by far.
+      this.#notes.delete(context.run);
     }
   }
 
@@ -173,7 +195,14 @@ export abstract class MessageHistoryProvider implements ContextProvider {
         return;
       }
       const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
-      notes.version = await notes.log.append(messages, { ifVersion });
+      const isRepeated = notes.isUncertain;
+      notes.isUncertain = true;
+      const { version, appended } = await notes.log.append(messages, { ifVersion });
+      notes.isUncertain = false;
+      notes.version = version;
+      if (this.loadsHistory && !isRepeated) {
+        assertOurs(messages, appended, new Set(produced), context);
+      }
       for (const message of messages) {
         notes.stored.add(message.messageId);
       }
@@ -193,6 +222,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       repairs: [],
       stored: new Set(),
       version: undefined,
+      isUncertain: false,
       writing: Promise.resolve(),
     };
     this.#notes.set(context.run, notes);
@@ -205,79 +235,6 @@ function ownMessages({ runId, input }: RunContext): (message: Message) => boolea
   const given = new Set(input.map(({ messageId }) => messageId));
   return ({ messageId, role }) =>
     messageId.startsWith(`${runId}:`) || (role !== "assistant" && role !== "tool" && given.has(messageId));
-}
-
-/** What the input answers: approval requests, and calls that were left to the caller. */
-function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Map<string, number> } {
-  const { groups, orphans } = groupMessages(input);
-  const answered = new Map<string, number>();
-  const needed = new Set(orphans.map(({ callId }) => callId));
-  for (const content of input.flatMap((message) => message.contents)) {
-    if (content.type === "function_result") {
-      answered.set(content.callId, (answered.get(content.callId) ?? 0) + 1);
-    } else if (content.type === "function_approval_response") {
-      needed.add(content.id);
-    }
-  }
-  // A transcript that is sent again holds old calls with their results: nothing has to be loaded for them.
-  for (const { result, resultId } of groups.flatMap(slotsOf)) {
-    if (result !== undefined) {
-      needed.delete(resultId);
-    }
-  }
-  return { needed, answered };
-}
-
-function slotsOf(group: MessageGroup): CallSlot[] {
-  return group.items.flatMap(({ slots }) => slots);
-}
-
-/**
- * The ids under which the results that the input holds are stored or are to be, by call id: those of the newest open
- * calls with that id, in order; where fewer are open, those of the newest calls.
- */
-function resultIds(groups: readonly MessageGroup[], answered: ReadonlyMap<string, number>): Map<string, string[]> {
-  const slots = groups.flatMap(slotsOf);
-  return new Map(
-    [...answered].map(([callId, count]) => {
-      const called = slots.filter(({ call }) => call.callId === callId);
-      const open = called.filter(({ result }) => result === undefined);
-      const chosen = open.length < count ? called : open;
-      return [callId, chosen.slice(-count).map(({ result, resultId }) => result?.messageId ?? resultId)];
-    }),
-  );
-}
-
-/** The messages of a window, valid for a model: open calls closed, results without a call and lost reasoning dropped. */
-function repair(
-  window: HistoryWindow,
-  staysOpen: (slot: CallSlot) => boolean,
-  repairs: Message[],
-  context: RunContext,
-): readonly Message[] {
-  for (const { message, callId } of window.orphans) {
-    context.report({
-      type: "orphan_result_dropped",
-      message: "a stored tool result has no call and is not sent to the model",
-      messageId: message.messageId,
-      callId,
-    });
-  }
-  for (const group of window.groups.filter((group) => !isPendingApproval(group))) {
-    for (const slot of openCalls(group).filter((slot) => !staysOpen(slot))) {
-      slot.result = interruptedResult(slot);
-      repairs.push(slot.result);
-      context.report({
-        type: "open_call_closed",
-        message: "a stored tool call had no result and was closed with an error result",
-        messageId: slot.resultId,
-        callId: slot.call.callId,
-      });
-    }
-  }
-  const whole = window.groups.filter((group) => !isDangling(group));
-  const messages = window.groups.length === 0 ? window.messages : whole.flatMap(groupToMessages);
-  return window.first === undefined ? messages : [window.first, ...messages];
 }
 
 /**

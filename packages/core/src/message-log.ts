@@ -20,6 +20,9 @@ export interface MessageLogPage {
 export interface MessageLog {
   read(options?: MessageLogReadOptions): Promise<MessageLogPage>;
 
-  /** Appends messages that are not stored yet, in one piece, and gives the version afterwards. */
-  append(messages: readonly Message[], options?: { readonly ifVersion?: string | undefined }): Promise<string>;
+  /** Appends messages that are not stored yet, in one piece; gives how many those were, and the version afterwards. */
+  append(
+    messages: readonly Message[],
+    options?: { readonly ifVersion?: string | undefined },
+  ): Promise<{ readonly version: string; readonly appended: number }>;
 }

@@ -1,6 +1,7 @@
 import type { ContextProvider } from "./context-provider.ts";
 import { type DiagnosticEvent, type DiagnosticHandler, report } from "./diagnostics.ts";
 import { configurationError } from "./errors.ts";
+import { isPlainObject, toJson } from "./json.ts";
 import { type Attribution, functionCalls, functionResults, type Message } from "./message.ts";
 import { type MessagesInput, messagesFromInput } from "./message-codec.ts";
 import type { ContextMiddleware } from "./middleware.ts";
@@ -79,12 +80,7 @@ export class Run {
    * calls that it knows the result of; `resultIds` gives, by call id, the ids of the results that the input holds, in order.
    */
   addHistory(sourceId: string, messages: readonly Message[], resultIds: ReadonlyMap<string, readonly string[]>): void {
-    const attribution = { sourceId, sourceType: "history" } as const;
-    this.contributions.push({
-      sourceId,
-      isHistory: true,
-      messages: messages.map((message) => withAttribution(message, attribution)),
-    });
+    this.#contribute(sourceId, "history", messages);
     const given = new Set(this.#input.map(({ messageId }) => messageId));
     const fresh = without(this.#input, messages, given);
     // A transcript that is sent again may hold results under the caller's own ids.
@@ -93,12 +89,13 @@ export class Run {
   }
 
   addContext(sourceId: string, messages: readonly Message[]): void {
-    const attribution = { sourceId, sourceType: "context" } as const;
-    this.contributions.push({
-      sourceId,
-      isHistory: false,
-      messages: messages.map((message) => withAttribution(message, attribution)),
-    });
+    this.#contribute(sourceId, "context", messages);
+  }
+
+  #contribute(sourceId: string, sourceType: Attribution["sourceType"], messages: readonly Message[]): void {
+    const attribution = { sourceId, sourceType };
+    const stamped = messages.map((message) => withAttribution(message, attribution));
+    this.contributions.push({ sourceId, isHistory: sourceType === "history", messages: stamped });
   }
 }
 
@@ -281,18 +278,14 @@ export class RunContext {
 
 /** Attribution that a message carries already stays: it crossed sessions, or another provider found it. */
 function withAttributionOf(message: Message, given: unknown): Message {
-  const attribution =
-    typeof given === "object" && given !== null && "attribution" in given ? given.attribution : undefined;
+  const attribution = isPlainObject(given) ? toJson(given["attribution"] ?? null, "attribution") : undefined;
   return isAttribution(attribution) ? { ...message, attribution } : message;
 }
 
-function isAttribution(value: unknown): value is NonNullable<Message["attribution"]> {
+function isAttribution(value: unknown): value is Attribution {
   return (
-    typeof value === "object" &&
-    value !== null &&
-    "sourceId" in value &&
-    typeof value.sourceId === "string" &&
-    "sourceType" in value &&
-    (value.sourceType === "history" || value.sourceType === "context")
+    isPlainObject(value) &&
+    typeof value["sourceId"] === "string" &&
+    /^(history|context)$/.test(`${value["sourceType"]}`)
   );
 }

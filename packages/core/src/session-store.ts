@@ -1,7 +1,14 @@
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
 import type { StateStore } from "./ports/state-store.ts";
 import { AgentSession } from "./session.ts";
-import { assertContractVersion, assertCount, assertName, assertOwner } from "./store-input.ts";
+import {
+  assertCallOptions,
+  assertContractVersion,
+  assertCount,
+  assertName,
+  assertObject,
+  assertOwner,
+} from "./store-input.ts";
 
 /** Whose session it is; needed at every call, `null` for sessions that nobody owns. */
 export interface SessionScope {
@@ -58,6 +65,8 @@ export class SessionStore {
     session: AgentSession,
     options: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
+    assertObject(session, "session");
+    assertCallOptions(options);
     const scope = { owner: session.owner, signal: options.signal };
     const key = keyOf(session.sessionId, scope);
     const text = JSON.stringify(session);

@@ -1,6 +1,6 @@
 import { AgentFrameworkError, configurationError } from "./errors.ts";
 import { isPlainObject, type Json, setOwn, toJson } from "./json.ts";
-import { assertName, assertOwner } from "./store-input.ts";
+import { assertCount, assertName, assertObject, assertOwner } from "./store-input.ts";
 
 /** The version of the serialized form that this core writes, and the newest that it reads. */
 const FORMAT_VERSION = 1;
@@ -53,11 +53,12 @@ export class AgentSession {
    * JSON cannot hold.
    */
   constructor(options: AgentSessionOptions = {}) {
+    assertObject(options, "options");
     const { sessionId, serviceSessionId } = options;
     if (sessionId !== undefined) {
       assertName(sessionId, "sessionId");
       if (options.owner === undefined) {
-        throw configurationError("owner", "must be given with a sessionId; null says that nobody owns the session");
+        throw configurationError("owner", "must be given with a sessionId, null for nobody's");
       }
     }
     if (serviceSessionId !== undefined) {
@@ -100,6 +101,7 @@ export class AgentSession {
    * when the session was owned and no owner is given, or was not owned and one is given.
    */
   static fromJSON(json: unknown, options: { readonly owner?: string | null | undefined } = {}): AgentSession {
+    assertObject(options, "options");
     const value = typeof json === "string" ? parse(json) : json;
     if (!isPlainObject(value)) {
       throw configurationError("session", "must be the JSON object of a session");
@@ -144,12 +146,10 @@ function assertFormat(value: Record<string, unknown>): void {
     throw configurationError("session.type", 'must be "agentfw.session"');
   }
   const { version, owned } = value;
-  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
-    throw configurationError("session.version", "must be a whole number");
-  }
-  if (version > FORMAT_VERSION) {
+  if (Number.isInteger(version) && Number(version) > FORMAT_VERSION) {
     throw new AgentFrameworkError("unsupported", `session.version: ${version} is newer than this core reads`);
   }
+  assertCount(version, "session.version", 1);
   if (owned !== undefined && owned !== true) {
     throw configurationError("session.owned", "must be true or absent");
   }
@@ -177,6 +177,7 @@ export class ProviderSessionState<T> {
   readonly #options: ProviderSessionStateOptions<T>;
 
   constructor(options: ProviderSessionStateOptions<T>) {
+    assertObject(options, "options", { initialize: "function" });
     assertName(options.key, "key");
     this.#options = options;
   }

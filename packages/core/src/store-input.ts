@@ -1,5 +1,5 @@
 import { AgentFrameworkError, configurationError } from "./errors.ts";
-import type { HistoryKey, HistoryListFilter, HistoryRecord, ReadOptions } from "./ports/history-types.ts";
+import type { CallOptions, HistoryKey, HistoryListFilter, HistoryRecord, ReadOptions } from "./ports/history-types.ts";
 
 /**
  * One text for a key, different for any two keys whatever characters they hold. Plain ASCII apart from the
@@ -11,6 +11,7 @@ export function historyKeyText(key: HistoryKey): string {
 
 /** Refuses a key that does not name a conversation: `configuration` naming the part. */
 export function assertHistoryKey(key: HistoryKey): void {
+  assertObject(key, "key");
   assertOwner(key.owner, "key.owner");
   assertName(key.source, "key.source");
   assertName(key.session, "key.session");
@@ -19,8 +20,38 @@ export function assertHistoryKey(key: HistoryKey): void {
 /** Refuses an owner that is neither text nor `null`. */
 export function assertOwner(owner: unknown, field: string): asserts owner is string | null {
   if (owner !== null && typeof owner !== "string") {
-    throw configurationError(field, "must be a string, or null for the unowned partition");
+    throw configurationError(field, "must be a string, or null for nobody's");
   }
+}
+
+/** Refuses anything but an object; also arrays, and members whose `typeof` is not the one that `types` gives. */
+export function assertObject(
+  value: unknown,
+  field: string,
+  types: Readonly<Record<string, "boolean" | "function">> = {},
+): void {
+  if (!isObject(value)) {
+    throw configurationError(field, "must be an object");
+  }
+  for (const name in types) {
+    if (value[name] !== undefined && typeof value[name] !== types[name]) {
+      throw configurationError(name, `must be a ${types[name]}`);
+    }
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a call begins with: refuses options that are no object or hold no signal, and throws the reason of an abort. */
+export function assertCallOptions(options: CallOptions): void {
+  assertObject(options, "options");
+  const { signal } = options;
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
+    throw configurationError("signal", "must be an AbortSignal");
+  }
+  signal?.throwIfAborted();
 }
 
 /** Refuses anything but a non-empty string. */
@@ -32,8 +63,15 @@ export function assertName(value: unknown, field: string): asserts value is stri
 
 /** Refuses anything but a whole number of at least `minimum`. */
 export function assertCount(value: unknown, field: string, minimum: number): asserts value is number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < minimum) {
+  if (!Number.isSafeInteger(value) || Number(value) < minimum) {
     throw configurationError(field, `must be a whole number of at least ${minimum}`);
+  }
+}
+
+/** Refuses anything but one of two words. */
+export function assertOneOf(value: unknown, field: string, words: readonly [string, string]): void {
+  if (value !== words[0] && value !== words[1]) {
+    throw configurationError(field, `must be "${words.join(`" or "`)}"`);
   }
 }
 
@@ -54,6 +92,7 @@ export function assertHistoryRecords(records: readonly HistoryRecord[], maxRecor
   }
   const seen = new Set<string>();
   for (const [index, record] of records.entries()) {
+    assertObject(record, `records[${index}]`);
     const { id, data } = record;
     assertName(id, `records[${index}].id`);
     if (seen.has(id)) {
@@ -89,23 +128,22 @@ function isWellFormedJson(text: string): boolean {
 
 /** Refuses read options with a count below 1 or an unknown policy. */
 export function assertReadOptions(options: ReadOptions): void {
+  assertCallOptions(options);
   if (options.last !== undefined) {
     assertCount(options.last, "last", 1);
   }
   if (options.before !== undefined) {
     assertName(options.before, "before");
   }
-  if (options.onCorrupt !== undefined && options.onCorrupt !== "error" && options.onCorrupt !== "skip") {
-    throw configurationError("onCorrupt", 'must be "error" or "skip"');
-  }
+  assertOneOf(options.onCorrupt ?? "error", "onCorrupt", ["error", "skip"]);
 }
 
 /** Refuses a listing that names neither an owner nor, explicitly, all of them. */
 export function assertListFilter(filter: HistoryListFilter): void {
-  const isObject = typeof filter === "object" && filter !== null;
-  const isForAll = isObject && "allOwners" in filter && filter.allOwners === true;
-  if (!isObject || isForAll === "owner" in filter) {
-    throw configurationError("filter", "must name an owner (null for unowned) or allOwners: true, and not both");
+  assertObject(filter, "filter");
+  const isForAll = "allOwners" in filter && filter.allOwners === true;
+  if (isForAll === "owner" in filter) {
+    throw configurationError("filter", "must hold either an owner or allOwners: true");
   }
   if (!isForAll) {
     assertOwner("owner" in filter ? filter.owner : undefined, "filter.owner");
@@ -117,7 +155,7 @@ export function assertListFilter(filter: HistoryListFilter): void {
 
 /** Refuses a store that core cannot read: one made for a later contract, or no store at all. */
 export function assertContractVersion(store: { readonly contractVersion: number }, field: string): void {
-  const version: unknown = typeof store === "object" && store !== null ? store.contractVersion : undefined;
+  const version: unknown = isObject(store) ? store["contractVersion"] : undefined;
   if (typeof version !== "number") {
     throw configurationError(field, "must be a store with a contractVersion");
   }

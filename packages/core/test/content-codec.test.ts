@@ -162,6 +162,7 @@ describe("what this version does not understand is kept, byte for byte", () => {
     ["an unknown type", '{"type":"hologram","z":1,"a":{"__proto__":{"x":1},"constructor":2}}'],
     ["a type that is the name of a built-in", '{"type":"constructor","text":"x"}'],
     ["the type __proto__", '{"type":"__proto__"}'],
+    ["a message in place of a content", '{"type":"message","messageId":"m","role":"user"}'],
     ["no type", '{"text":"x"}'],
     ["a type that is no string", '{"type":5}'],
     ["text without its text", '{"type":"text"}'],

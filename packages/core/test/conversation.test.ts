@@ -108,8 +108,8 @@ describe("appending", () => {
   test("keeps the order and gives the version afterwards", async () => {
     const conversation = open(new InMemoryHistoryStore());
     expect((await conversation.messages()).version).toBe("");
-    const first = await conversation.append(plain(3));
-    const second = await conversation.append([user("x"), "text", user("a")]);
+    const { version: first } = await conversation.append(plain(3));
+    const { version: second } = await conversation.append([user("x"), "text", user("a")]);
     expect(second).not.toBe(first);
     const { messages, version } = await conversation.messages();
     expect(version).toBe(second);
@@ -171,7 +171,7 @@ describe("appending", () => {
 
   test("is refused with a conflict and the current version when another writer came first", async () => {
     const conversation = open(new InMemoryHistoryStore());
-    const version = await conversation.append("one", { ifVersion: "" });
+    const { version } = await conversation.append("one", { ifVersion: "" });
     await expect(conversation.append("two", { ifVersion: "" })).rejects.toMatchObject({
       code: "conflict",
       currentVersion: version,
@@ -233,10 +233,43 @@ describe("reading", () => {
       }
     }
     for (const settings of [{}, { onCorrupt: "skip" }] as const) {
-      await expect(open(new Down(), settings).messages()).rejects.toThrow("connection refused");
-      await expect(open(new Down(), settings).messages({ last: 2 })).rejects.toThrow("connection refused");
+      const expected = { code: "unavailable", cause: { message: "connection refused" } };
+      await expect(open(new Down(), settings).messages()).rejects.toMatchObject(expected);
+      await expect(open(new Down(), settings).messages({ last: 2 })).rejects.toMatchObject(expected);
     }
   });
+});
+
+test.each([undefined, null, {}, { records: "none", version: "1" }])(
+  "a page that is none (%j) is corrupt, not empty",
+  async (page) => {
+    class Broken extends InMemoryHistoryStore {
+      override async read(): Promise<never> {
+        return page as never;
+      }
+    }
+    await expect(open(new Broken()).messages()).rejects.toMatchObject({ code: "corrupt" });
+  },
+);
+
+test("a store that gives the same cursor again is corrupt, and no load without an end", async () => {
+  class Stuck extends InMemoryHistoryStore {
+    override async read() {
+      return { records: [], version: "1", older: "x" };
+    }
+  }
+  await expect(open(new Stuck()).messages({ last: 3 })).rejects.toMatchObject({ code: "corrupt" });
+  await expect(open(new Stuck()).truncateAfter("m1")).rejects.toMatchObject({ code: "corrupt" });
+});
+
+test("a write that fails with an error of somebody else's may have happened", async () => {
+  class Odd extends InMemoryHistoryStore {
+    override append(): Promise<never> {
+      throw new TypeError("driver bug");
+    }
+  }
+  const expected = { code: "outcome_unknown", retryable: true, cause: { message: "driver bug" } };
+  await expect(open(new Odd()).append("hello")).rejects.toMatchObject(expected);
 });
 
 describe("pages", () => {

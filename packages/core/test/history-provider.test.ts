@@ -116,10 +116,12 @@ describe("a history provider", () => {
       }
     }
     const provider = new HistoryProvider(new Down());
-    await expect(load(provider, newSession())).rejects.toThrow("no connection");
-    await expect(provider.getMessages(newSession())).rejects.toThrow("no connection");
+    await expect(load(provider, newSession())).rejects.toMatchObject({ code: "unavailable" });
+    await expect(provider.getMessages(newSession())).rejects.toMatchObject({ code: "unavailable" });
     const writer = new HistoryProvider(new Down(), { load: false });
-    await expect(turn(writer, newSession(), [user("u")], [assistant("a")])).rejects.toThrow("no connection");
+    await expect(turn(writer, newSession(), [user("u")], [assistant("a")])).rejects.toMatchObject({
+      code: "outcome_unknown",
+    });
   });
 
   test("reads once and writes once in a turn", async () => {
@@ -335,9 +337,9 @@ describe("storing as the run goes on", () => {
     const { run } = newRun(session, [user("u1")]);
     const context = new RunContext(run, provider);
     run.produced = [assistant("a1", call("A"))];
-    await expect(provider.persist(context)).rejects.toThrow("no connection");
+    await expect(provider.persist(context)).rejects.toMatchObject({ code: "outcome_unknown" });
     run.produced = [...run.produced, resultOf("a1", "A")];
-    await expect(provider.persist(context)).rejects.toThrow("no connection");
+    await expect(provider.persist(context)).rejects.toMatchObject({ code: "outcome_unknown" });
     isDown = false;
     run.produced = [...run.produced, assistant("a2")];
     await provider.afterRun(context);

@@ -168,4 +168,12 @@ describe("toJson copies what JSON can hold", () => {
     }
     expect(JSON.stringify(toJson(value, "state"))).toBe(JSON.stringify(value));
   });
+
+  test("what is both deep and wide costs what it holds, not that times its depth", () => {
+    let value: unknown = Array.from({ length: 1_000_000 }, () => []);
+    for (let level = 0; level < 950; level += 1) {
+      value = [value];
+    }
+    expect(JSON.stringify(toJson(value, "state"))).toHaveLength(3_000_001 + 2 * 950);
+  });
 });

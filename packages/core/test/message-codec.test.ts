@@ -61,6 +61,12 @@ describe("a message comes back as it was stored", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
+  test("with a type of its own, as other programs give their messages", async () => {
+    const message = { ...user("m1"), type: "message" };
+    expect(await roundTrip(message)).toEqual(message);
+    expect(parse(message)).toEqual([message]);
+  });
+
   test("over and over", async () => {
     const first = await jsonMessageCodec.encode(full, context);
     let text = first;

@@ -1,5 +1,6 @@
 import {
   type AppendOptions,
+  assertCallOptions,
   assertCount,
   assertHistoryKey,
   assertHistoryRecords,
@@ -92,6 +93,7 @@ export class FileHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
+    assertCallOptions(options);
     const place = this.#place(key);
     const turn = this.#copy(records);
     if (turn.length === 0) {
@@ -130,6 +132,7 @@ export class FileHistoryStore implements HistoryStore {
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    assertCallOptions(options);
     const place = this.#place(key);
     const { signal } = options;
     if (await this.#guard("clear", signal, () => this.#files.isAbsent(place))) {
@@ -150,6 +153,7 @@ export class FileHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
+    assertCallOptions(options);
     const place = this.#place(key);
     const replacement = { ...copyRange(range), records: this.#copy(records) };
     const { signal } = options;
@@ -174,6 +178,7 @@ export class FileHistoryStore implements HistoryStore {
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
+    assertCallOptions(options);
     assertListFilter(filter);
     const { limit = 100, cursor, signal } = options;
     assertCount(limit, "limit", 1);

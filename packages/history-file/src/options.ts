@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   AgentFrameworkError,
   assertCount,
+  assertObject,
   assertTimeout,
   configurationError,
   type DiagnosticHandler,
@@ -46,9 +47,7 @@ const MAX_RECORD_BYTES = 256 * 1024 * 1024;
  * have and this one does not.
  */
 export function resolveOptions(options: FileHistoryStoreOptions): Settings {
-  if (typeof options !== "object" || options === null) {
-    throw configurationError("options", "must be an object with a directory");
-  }
+  assertObject(options, "options", { onDiagnostic: "function" });
   assertNames(options);
   const { directory, fsync = true, maxRecordBytes = 16 * 1024 * 1024, dedupeWindow = 1000 } = options;
   const { timeoutMs = 5000, onDiagnostic } = options;
@@ -64,9 +63,6 @@ export function resolveOptions(options: FileHistoryStoreOptions): Settings {
   }
   assertCount(dedupeWindow, "dedupeWindow", 1000);
   assertTimeout(timeoutMs, "timeoutMs");
-  if (onDiagnostic !== undefined && typeof onDiagnostic !== "function") {
-    throw configurationError("onDiagnostic", "must be a function");
-  }
   return { root: resolve(directory), fsync, maxRecordBytes, dedupeWindow, timeoutMs, onDiagnostic };
 }
 

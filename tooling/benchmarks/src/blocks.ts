@@ -12,7 +12,7 @@ export interface Plan {
   readonly samples: number;
   /** What a block of operations should take, in milliseconds. */
   readonly blockMs: number;
-  /** How long a contender is run before it is measured, in milliseconds, so that the engine has compiled it. */
+  /** How long a contender is run at most before it is measured, in milliseconds, until it gets no faster. */
   readonly warmUpMs: number;
 }
 
@@ -35,8 +35,8 @@ interface Entry {
 }
 
 /**
- * Measures contenders side by side. A run begins with a collection of all garbage and warms every contender up; then they
- * take turns, each once a round, in an order that is drawn anew for every round.
+ * Measures contenders side by side, after all of them have been warmed up. Within a run they take turns, each once a
+ * round, in an order that is drawn anew for every round; before each block, what the last one left is collected.
  */
 export async function measureSideBySide(
   contenders: readonly Contender[],
@@ -46,11 +46,11 @@ export async function measureSideBySide(
   const entries = contenders.map(
     (contender): Entry => ({ contender, count: 1, blocks: [], runMedians: [], operations: 0, roundTrips: 0 }),
   );
+  collect("major");
+  for (const entry of shuffled(entries, random)) {
+    entry.count = await warmUp(entry.contender, plan);
+  }
   for (let run = 0; run < plan.runs; run += 1) {
-    collect("major");
-    for (const entry of shuffled(entries, random)) {
-      entry.count = await warmUp(entry.contender, plan);
-    }
     for (let round = 0; round < Math.max(plan.blocks, plan.samples); round += 1) {
       const inTurn = entries.filter(({ contender }) => round < ("sample" in contender ? plan.samples : plan.blocks));
       for (const entry of shuffled(inTurn, random)) {
@@ -65,8 +65,8 @@ export async function measureSideBySide(
 }
 
 /**
- * Collects garbage, if Node lets us. A major collection throws away compiled code whose objects are all gone, so what is
- * measured right after it is the compiler; between blocks only young objects are collected, those of the last block.
+ * Collects garbage, if Node lets us. A major collection also throws away compiled code whose objects are all gone, so a
+ * block right behind it would measure the compiler; between blocks only young objects are collected.
  */
 function collect(type: "major" | "minor"): void {
   globalThis.gc?.({ type });
@@ -103,23 +103,30 @@ async function timed({ operation }: Operation, count: number): Promise<number> {
   return performance.now() - start;
 }
 
-/** Runs a contender until it is compiled and warm, then tells how many of its operations fit a block. */
+/** Blocks that are compared with as many before them, to tell whether a contender is warm. */
+const COMPARED_BLOCKS = 10;
+
+/** Runs a contender until it gets no faster, then tells how many of its operations fit a block. */
 async function warmUp(contender: Contender, { warmUpMs, blockMs }: Plan): Promise<number> {
   if ("sample" in contender) {
     return 1;
   }
   const most = contender.maxOperations ?? 10_000;
   const start = performance.now();
+  const times: number[] = [];
   let count = 1;
-  for (let blocks = 1; ; blocks += 1) {
+  do {
     await contender.prepare?.();
     const milliseconds = await timed(contender, count);
+    times.push(milliseconds / count);
     const fitting = Math.floor((blockMs * count) / Math.max(milliseconds, 0.001));
     // Growing step by step: the first operation of all is many times slower than those that follow.
     count = Math.max(1, Math.min(most, fitting, count * 4));
-    const isWarm = blocks >= 20 && performance.now() - start >= warmUpMs;
-    if (isWarm || milliseconds >= warmUpMs) {
-      return count;
-    }
-  }
+  } while (performance.now() - start < warmUpMs && !isWarm(times));
+  return count;
+}
+
+function isWarm(times: readonly number[]): boolean {
+  const before = times.slice(-2 * COMPARED_BLOCKS, -COMPARED_BLOCKS);
+  return before.length === COMPARED_BLOCKS && median(times.slice(-COMPARED_BLOCKS)) > 0.95 * median(before);
 }

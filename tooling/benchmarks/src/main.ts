@@ -14,8 +14,8 @@ import { seededRandom } from "./random.ts";
 import { jsonReport, tableLines, thisMachine } from "./report.ts";
 
 const SIZES: Sizes = { messages: 1000, manyMessages: 100_000, conversations: 64 };
-const FULL: Plan = { runs: 5, blocks: 15, samples: 5, blockMs: 20, warmUpMs: 300 };
-const QUICK: Plan = { runs: 3, blocks: 5, samples: 2, blockMs: 5, warmUpMs: 60 };
+const FULL: Plan = { runs: 5, blocks: 15, samples: 5, blockMs: 20, warmUpMs: 3000 };
+const QUICK: Plan = { runs: 3, blocks: 5, samples: 2, blockMs: 5, warmUpMs: 500 };
 
 try {
   const options = parseOptions(process.argv.slice(2), BACKENDS);

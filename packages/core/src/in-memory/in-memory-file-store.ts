@@ -1,14 +1,8 @@
-import { AgentFrameworkError, configurationError } from "../errors.ts";
+import { AgentFrameworkError, configurationError, type ErrorCode } from "../errors.ts";
 import { assertFilePath, assertSearch, foldFileName } from "../file-path.ts";
 import type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "../ports/file-store.ts";
 import type { Scope } from "../ports/state-types.ts";
 import { conflict, Partitions } from "./in-memory-parts.ts";
-
-/** Steps of the matcher between two looks at the clock: well below a millisecond. */
-const WORK_BETWEEN_LOOKS = 10_000;
-
-/** How long a search may keep the event loop to itself. */
-const SLICE_MS = 10;
 
 interface File {
   readonly path: string;
@@ -72,28 +66,12 @@ export class InMemoryFileStore implements FileStore {
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
     // Loaded at the first search: programs that never search need not carry a matcher.
-    const { compileLinearPattern } = await import("../linear-pattern.ts");
-    const startSearch = compiled(() => compileLinearPattern(pattern));
-    const breathe = breather(timeoutMs, options);
-    const found: FileMatch[] = [];
+    const { searchFiles } = await import("../file-search.ts");
     // The files are taken at one point in time: what is written during a pause is not looked at.
-    for (const file of this.#below(options.directory ?? "", options)) {
-      for (const [index, text] of file.text.split(/\r?\n/).entries()) {
-        if (found.length === limit) {
-          return found;
-        }
-        const search = startSearch(text);
-        let matches: boolean | undefined;
-        do {
-          matches = search(WORK_BETWEEN_LOOKS);
-          await breathe();
-        } while (matches === undefined);
-        if (matches) {
-          found.push({ path: file.path, line: index + 1, text });
-        }
-      }
-    }
-    return found;
+    const files = this.#below(options.directory ?? "", options);
+    const makeError = (code: ErrorCode, message: string) =>
+      new AgentFrameworkError(code, message, { provider: "in-memory" });
+    return searchFiles(files, pattern, { limit, timeoutMs, signal: options.signal, makeError });
   }
 
   /** The file of exactly this name: another spelling of it is another file, as far as readers can tell. */
@@ -116,38 +94,11 @@ export class InMemoryFileStore implements FileStore {
   }
 }
 
-function compiled<T>(compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    throw configurationError("pattern", error instanceof SyntaxError ? error.message : "cannot be compiled", error);
-  }
-}
-
 /** A name cannot be a file and a directory at once. */
 function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
   for (const [other, file] of files) {
     if (other.startsWith(`${folded}/`) || folded.startsWith(`${other}/`)) {
       throw conflict("a file and a directory would share a name", file.etag);
     }
-  }
-}
-
-/** Gives a function to call between slices of work: it pauses now and then, and ends what takes too long. */
-function breather(timeoutMs: number, scope: Scope): () => Promise<void> | undefined {
-  let sliceEnd = Date.now() + SLICE_MS;
-  const deadline = Date.now() + timeoutMs;
-  return () => {
-    const now = Date.now();
-    if (now > deadline) {
-      throw new AgentFrameworkError("timeout", `search: not done within ${timeoutMs} ms`, { provider: "in-memory" });
-    }
-    return now < sliceEnd ? undefined : pause();
-  };
-
-  async function pause(): Promise<void> {
-    await new Promise<void>((resolve) => setTimeout(resolve, 0));
-    scope.signal?.throwIfAborted();
-    sliceEnd = Date.now() + SLICE_MS;
   }
 }

@@ -2,7 +2,7 @@ import type { ConversationPlace } from "../context-provider.ts";
 import { AgentFrameworkError, configurationError } from "../errors.ts";
 import { copyPlain, isPlainObject, type Json, setOwn } from "../json.ts";
 import type { Message } from "../message.ts";
-import { messageFromJson, messageToJson } from "../message-codec.ts";
+import { messageFromJson, messagesFromInput, messageToJson } from "../message-codec.ts";
 import { type HistoryPolicy, MessageHistoryProvider } from "../message-history-provider.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "../message-log.ts";
 import type { AgentSession } from "../session.ts";
@@ -18,7 +18,7 @@ export class InMemoryHistoryProvider extends MessageHistoryProvider {
   constructor(options: InMemoryHistoryProviderOptions = {}) {
     super(options, "in_memory");
     if (options.conditionalAppend) {
-      throw new AgentFrameworkError("unsupported", "conditionalAppend: messages in the session have no other writers");
+      throw new AgentFrameworkError("unsupported", "conditionalAppend: the store does not offer it");
     }
   }
 
@@ -27,14 +27,21 @@ export class InMemoryHistoryProvider extends MessageHistoryProvider {
     return { scope: session, key: "" };
   }
 
-  /** Replaces the conversation of a session. @throws `configuration` for messages without a distinct id. */
+  /**
+   * Replaces the conversation of a session.
+   *
+   * @throws `configuration` naming the path of what does not fit, also of an id that is missing or repeated; the old
+   * conversation stays.
+   */
   setMessages(session: AgentSession, messages: readonly Message[]): void {
-    const ids = new Set(messages.map((message) => message.messageId));
-    if (ids.size !== messages.length || ids.has("")) {
-      throw configurationError("messages", "must each have a messageId of its own");
-    }
-    const stored = messages.map((message, index) => messageToJson(message, `messages[${index}]`));
-    setSlice(session, this.sourceId, stored);
+    const parsed = messagesFromInput(messages, (index) => {
+      throw configurationError(`messages[${index}].messageId`, "must be a non-empty string");
+    });
+    setSlice(
+      session,
+      this.sourceId,
+      parsed.map((message) => messageToJson(message)),
+    );
   }
 
   protected open(session: AgentSession): MessageLog {
@@ -64,17 +71,17 @@ class SessionMessageLog implements MessageLog {
     };
   }
 
-  async append(messages: readonly Message[]): Promise<string> {
+  async append(messages: readonly Message[]): Promise<{ version: string; appended: number }> {
     const stored = this.#stored();
     const ids = idsOf(stored);
-    for (const message of messages) {
-      if (!ids.has(message.messageId)) {
-        stored.push(messageToJson(message));
-        ids.add(message.messageId);
-      }
+    // All of it is made before any of it is stored.
+    const fresh = messages.filter(({ messageId }) => !ids.has(messageId)).map((message) => messageToJson(message));
+    stored.push(...fresh);
+    for (const { messageId } of messages) {
+      ids.add(messageId);
     }
     setSlice(this.#session, this.#sourceId, stored);
-    return String(stored.length);
+    return { version: String(stored.length), appended: fresh.length };
   }
 
   #stored(): Json[] {

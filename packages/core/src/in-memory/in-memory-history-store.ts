@@ -14,10 +14,12 @@ import type {
   ReadOptions,
 } from "../ports/history-types.ts";
 import {
+  assertCallOptions,
   assertCount,
   assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
+  assertObject,
   assertReadOptions,
   historyKeyText,
 } from "../store-input.ts";
@@ -68,6 +70,7 @@ export class InMemoryHistoryStore implements HistoryStore {
   #writes = 0;
 
   constructor(options: InMemoryHistoryStoreOptions = {}) {
+    assertObject(options, "options");
     const { maxRecords, ttlSeconds } = options;
     if (maxRecords !== undefined) {
       assertCount(maxRecords, "maxRecords", 1);
@@ -82,7 +85,7 @@ export class InMemoryHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
-    options.signal?.throwIfAborted();
+    assertCallOptions(options);
     assertHistoryKey(key);
     assertHistoryRecords(records, this.capabilities.maxRecordBytes);
     const existing = this.#find(key);
@@ -101,9 +104,8 @@ export class InMemoryHistoryStore implements HistoryStore {
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    options.signal?.throwIfAborted();
-    assertHistoryKey(key);
     assertReadOptions(options);
+    assertHistoryKey(key);
     const conversation = this.#find(key);
     if (conversation === undefined) {
       return { records: [], version: "" };
@@ -122,7 +124,7 @@ export class InMemoryHistoryStore implements HistoryStore {
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    options.signal?.throwIfAborted();
+    assertCallOptions(options);
     assertHistoryKey(key);
     this.#conversations.delete(historyKeyText(key));
   }
@@ -133,9 +135,10 @@ export class InMemoryHistoryStore implements HistoryStore {
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
-    options.signal?.throwIfAborted();
+    assertCallOptions(options);
     assertHistoryKey(key);
     assertHistoryRecords(records, this.capabilities.maxRecordBytes);
+    assertObject(range, "range");
     const conversation = this.#find(key);
     this.#assertVersion(conversation, options.ifVersion);
     const stored = conversation?.records ?? [];
@@ -161,7 +164,7 @@ export class InMemoryHistoryStore implements HistoryStore {
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    options.signal?.throwIfAborted();
+    assertCallOptions(options);
     assertListFilter(filter);
     const limit = options.limit ?? 100;
     assertCount(limit, "limit", 1);

@@ -1,6 +1,6 @@
 import { AgentFrameworkError, configurationError } from "../errors.ts";
 import type { Scope } from "../ports/state-types.ts";
-import { assertOwner } from "../store-input.ts";
+import { assertCallOptions, assertOwner } from "../store-input.ts";
 
 /** Largest value that the in-memory stores take, in UTF-8 bytes. */
 export const MAX_BYTES: number = 64 * 1024 * 1024;
@@ -10,8 +10,9 @@ export class Partitions<T> {
   readonly #owners = new Map<string | null, Map<string, T>>();
 
   /** The things of one owner. @throws the abort reason; `configuration` for an owner that is none. */
-  of({ owner = null, signal }: Scope): Map<string, T> {
-    signal?.throwIfAborted();
+  of(scope: Scope): Map<string, T> {
+    assertCallOptions(scope);
+    const { owner = null } = scope;
     assertOwner(owner, "owner");
     const existing = this.#owners.get(owner) ?? new Map<string, T>();
     this.#owners.set(owner, existing);

@@ -2,7 +2,7 @@ import { AgentFrameworkError, configurationError } from "../errors.ts";
 import { isPlainObject } from "../json.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "../ports/state-types.ts";
-import { assertCount, assertName, utf8Length } from "../store-input.ts";
+import { assertCount, assertName, assertObject, assertOneOf, utf8Length } from "../store-input.ts";
 import { conflict, idleMs, MAX_BYTES, Partitions } from "./in-memory-parts.ts";
 
 /** Options of {@link InMemoryStateStore}. */
@@ -30,6 +30,7 @@ export class InMemoryStateStore implements StateStore {
   #writes = 0;
 
   constructor(options: InMemoryStateStoreOptions = {}) {
+    assertObject(options, "options");
     this.#ttlMs = idleMs(options.ttlSeconds);
     this.#now = options.now ?? Date.now;
   }
@@ -76,9 +77,7 @@ export class InMemoryStateStore implements StateStore {
     const items = this.#enter("-", options);
     const { tags = {}, limit = 100, order = "asc" } = options;
     assertCount(limit, "limit", 1);
-    if (order !== "asc" && order !== "desc") {
-      throw configurationError("order", 'must be "asc" or "desc"');
-    }
+    assertOneOf(order, "order", ["asc", "desc"]);
     const direction = order === "asc" ? 1 : -1;
     const after = options.cursor === undefined ? undefined : Number(options.cursor);
     if (after !== undefined && !Number.isSafeInteger(after)) {

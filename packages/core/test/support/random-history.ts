@@ -12,7 +12,7 @@ import {
 import type { Random } from "./random.ts";
 
 /** Few enough that they collide all the time, as those of some services do. */
-const CALL_IDS = ["call_0", "call_1", "c#1", "", "x/y"];
+const CALL_IDS = ["call_0", "call_1", "#1/call_0", "", "x/y"];
 
 /** Makes messages as runs, crashes, foreign writers and damaged programs leave them. */
 export class RandomHistory {

@@ -1,6 +1,7 @@
 import { type FileStore, isAgentFrameworkError } from "@agentfw/core";
 import { endings, ensure, expectAbort, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
+import { expectOptionsRefused } from "../wrong-options.ts";
 import { expectFile, expectListed, type FileClause } from "./support.ts";
 
 const SECRET = "c0ffee-secret-c0ffee";
@@ -104,6 +105,27 @@ export const boundaryClauses: readonly FileClause[] = [
         ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
         ensure(!error.message.includes(SECRET), "an error message carries no text and no owner");
       }
+    },
+  },
+  {
+    id: "F36",
+    title: "options that are no object, and a signal that is none, are refused by every call",
+    contract: "FileStore; HistoryStore 14",
+    reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.write("a.md", "one");
+      await expectOptionsRefused(store, [
+        ["read", "a.md"],
+        ["write", "b.md", "two"],
+        ["write", "a.md", "two"],
+        ["delete", "a.md"],
+        ["exists", "a.md"],
+        ["list", ""],
+        ["search", "o"],
+      ]);
+      await expectFile(store, "a.md", "one", "after refused calls");
+      await expectListed(store, "", ["a.md"], "the files after refused calls");
     },
   },
 ];

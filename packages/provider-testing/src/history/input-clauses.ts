@@ -1,6 +1,7 @@
 import type { HistoryKey, HistoryStore } from "@agentfw/core";
 import { ensure, expectCode, sameList, show } from "../expect.ts";
 import { HOSTILE_NAMES, mayBeRefused } from "../texts.ts";
+import { expectOptionsRefused } from "../wrong-options.ts";
 import { conversation, expectStored, type HistoryClause, type HistoryTrial, record, records } from "./support.ts";
 
 /** Owners that a careless encoding makes one of. */
@@ -35,6 +36,15 @@ export const inputClauses: readonly HistoryClause[] = [
           Object.assign(key, { [part]: value });
           await expectKeyRefused(store, key, `a key whose ${part} is ${show(value)}`);
         }
+      }
+      for (const key of [null, undefined, 7, "key", []]) {
+        const call = Reflect.apply(store.append, store, [key, records("a", 1)]);
+        await expectCode(call, `append with a key that is ${show(key)}`, "configuration");
+        await expectCode(
+          Reflect.apply(store.read, store, [key]),
+          `read with a key that is ${show(key)}`,
+          "configuration",
+        );
       }
     },
   },
@@ -128,7 +138,33 @@ export const inputClauses: readonly HistoryClause[] = [
       await expectCode(store.append(conversation(), twice), "an id twice in one append", "configuration");
       const call = Reflect.apply(store.append, store, [conversation(), undefined]);
       await expectCode(call, "records that are no array", "configuration");
+      for (const one of [null, undefined, 7, "record", []]) {
+        const call = Reflect.apply(store.append, store, [conversation(), [one]]);
+        await expectCode(call, `a record that is ${show(one)}`, "configuration");
+      }
       await expectStored(store, conversation(), records("a", 1), "after refused appends");
+    },
+  },
+  {
+    id: "H88",
+    title: "options that are no object, and a signal that is none, are refused by every call",
+    contract: "HistoryStore 3, 14",
+    reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.append(conversation(), records("a", 1));
+      const { replace, list } = store.capabilities;
+      await expectOptionsRefused(store, [
+        ["append", conversation(), records("b", 1)],
+        ["append", conversation(), []],
+        ["read", conversation()],
+        ["clear", conversation()],
+        ...(replace
+          ? [["replace", conversation(), { fromId: "a-0", throughId: "a-0" }, records("b", 1)] as const]
+          : []),
+        ...(list ? [["list", { owner: null }] as const] : []),
+      ]);
+      await expectStored(store, conversation(), records("a", 1), "after refused calls");
     },
   },
 ];

@@ -1,6 +1,7 @@
 import { isAgentFrameworkError, type StateStore } from "@agentfw/core";
 import { all, endings, ensure, expectAbort, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
+import { expectOptionsRefused } from "../wrong-options.ts";
 import { expectAbsent, expectItem, expectKeys, type StateClause, value } from "./support.ts";
 
 const SECRET = "c0ffee-secret-c0ffee";
@@ -138,6 +139,25 @@ export const boundaryClauses: readonly StateClause[] = [
         ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
         ensure(!error.message.includes(SECRET), "an error message carries nothing that is stored");
       }
+    },
+  },
+  {
+    id: "S43",
+    title: "options that are no object, and a signal that is none, are refused by every call",
+    contract: "StateStore; HistoryStore 14",
+    reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
+    async run(trial) {
+      const { store } = await trial.open();
+      await store.set("a", value(1));
+      await expectOptionsRefused(store, [
+        ["create", "b", value(2)],
+        ["set", "a", value(2)],
+        ["get", "a"],
+        ["delete", "a"],
+        ["listKeys"],
+      ]);
+      await expectItem(store, "a", value(1), "after refused calls");
+      await expectKeys(store, ["a"], "the keys after refused calls");
     },
   },
 ];

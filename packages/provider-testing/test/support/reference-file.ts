@@ -1,4 +1,4 @@
-import { AgentFrameworkError, type FileStore, InMemoryFileStore } from "@agentfw/core";
+import { AgentFrameworkError, type CallOptions, type FileStore, InMemoryFileStore } from "@agentfw/core";
 import type { OpenedFileStore } from "../../src/index.ts";
 import { World } from "./world.ts";
 
@@ -20,20 +20,19 @@ export function referenceFileStore(world: FileWorld): FileStore {
       throw new AgentFrameworkError("configuration", "path: must not lead over a link", { provider: "reference" });
     }
   };
-  const on = <T>(kind: "read" | "write", path: unknown, signal: AbortSignal | undefined, work: () => Promise<T>) =>
-    world.call(kind, signal, async () => {
+  const on = <T>(kind: "read" | "write", path: unknown, options: CallOptions | undefined, work: () => Promise<T>) =>
+    world.call(kind, options, async () => {
       at(path);
       return work();
     });
   return {
     contractVersion: 1,
-    read: (path, options) => on("read", path, options?.signal, () => inner.read(path, scope(options))),
-    write: (path, text, options) => on("write", path, options?.signal, () => inner.write(path, text, scope(options))),
-    delete: (path, options) => on("write", path, options?.signal, () => inner.delete(path, scope(options))),
-    exists: (path, options) => on("read", path, options?.signal, () => inner.exists(path, scope(options))),
-    list: (directory, options) => on("read", directory, options?.signal, () => inner.list(directory, scope(options))),
-    search: (pattern, options) =>
-      on("read", options?.directory, options?.signal, () => inner.search(pattern, scope(options))),
+    read: (path, options) => on("read", path, options, () => inner.read(path, scope(options))),
+    write: (path, text, options) => on("write", path, options, () => inner.write(path, text, scope(options))),
+    delete: (path, options) => on("write", path, options, () => inner.delete(path, scope(options))),
+    exists: (path, options) => on("read", path, options, () => inner.exists(path, scope(options))),
+    list: (directory, options) => on("read", directory, options, () => inner.list(directory, scope(options))),
+    search: (pattern, options) => on("read", options?.directory, options, () => inner.search(pattern, scope(options))),
   };
 }
 

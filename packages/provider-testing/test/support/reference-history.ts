@@ -48,28 +48,26 @@ export function referenceHistoryStore(world: HistoryWorld): Required<HistoryStor
     capabilities: ALL_CAPABILITIES,
     append: async (key, records, options) => {
       assertSizes(records);
-      return world.call("write", options?.signal, () => inner.append(key, records, { ifVersion: options?.ifVersion }));
+      return world.call("write", options, () => inner.append(key, records, { ifVersion: options?.ifVersion }));
     },
-    read: (key, options) => world.call("read", options?.signal, () => readSound(world, key, options)),
+    read: (key, options) => world.call("read", options, () => readSound(world, key, options)),
     clear: (key, options) =>
-      world.call("write", options?.signal, async () => {
+      world.call("write", options, async () => {
         await inner.clear(key);
         world.corrupted.delete(historyKeyText(key));
       }),
     replace: async (key, range, records, options) => {
       assertSizes(records);
-      return world.call("write", options?.signal, () =>
-        inner.replace(key, range, records, { ifVersion: options?.ifVersion }),
-      );
+      return world.call("write", options, () => inner.replace(key, range, records, { ifVersion: options?.ifVersion }));
     },
     list: (filter, options) =>
-      world.call("read", options?.signal, () => inner.list(filter, { limit: options?.limit, cursor: options?.cursor })),
+      world.call("read", options, () => inner.list(filter, { limit: options?.limit, cursor: options?.cursor })),
     close: async () => {},
   };
 }
 
 function assertSizes(records: unknown): void {
-  const sizes = Array.isArray(records) ? records.map(({ data }) => Buffer.byteLength(String(data))) : [];
+  const sizes = Array.isArray(records) ? records.map((record) => Buffer.byteLength(String(record?.data))) : [];
   if (sizes.some((size) => size > ALL_CAPABILITIES.maxRecordBytes)) {
     throw new AgentFrameworkError("too_large", "records: above the limit", { provider: "reference" });
   }

@@ -28,18 +28,18 @@ export function referenceStateStore(world: StateWorld): StateStore {
     contractVersion: 1,
     capabilities: { ...inner.capabilities, maxValueBytes: 1_200_000 },
     create: (key, text, options) =>
-      world.call("write", options?.signal, async () => {
+      world.call("write", options, async () => {
         assertSize(text);
         return inner.create(key, text, without(options));
       }),
     set: (key, text, options) =>
-      world.call("write", options?.signal, async () => {
+      world.call("write", options, async () => {
         assertSize(text);
         return inner.set(key, text, without(options));
       }),
-    get: (key, options) => world.call("read", options?.signal, () => inner.get(key, without(options))),
-    delete: (key, options) => world.call("write", options?.signal, () => inner.delete(key, without(options))),
-    listKeys: (options) => world.call("read", options?.signal, () => inner.listKeys(without(options))),
+    get: (key, options) => world.call("read", options, () => inner.get(key, without(options))),
+    delete: (key, options) => world.call("write", options, () => inner.delete(key, without(options))),
+    listKeys: (options) => world.call("read", options, () => inner.listKeys(without(options))),
   };
 }
 

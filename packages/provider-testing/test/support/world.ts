@@ -1,4 +1,4 @@
-import { AgentFrameworkError, withDeadline } from "@agentfw/core";
+import { AgentFrameworkError, assertCallOptions, type CallOptions, withDeadline } from "@agentfw/core";
 import type { Opened } from "../../src/index.ts";
 
 /** The backend behind reference stores: what several of them share, and what can be done to it. */
@@ -26,7 +26,10 @@ export class World {
   };
 
   /** Does what a call does on its way to a server and back. */
-  async call<T>(kind: "read" | "write", signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  async call<T>(kind: "read" | "write", options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
+    const given = options === undefined ? {} : options;
+    assertCallOptions(given);
+    const { signal } = given;
     return withDeadline("call", { timeoutMs: this.timeoutMs, signal, kind, provider: "reference" }, async () => {
       await turn();
       if (this.broken) {

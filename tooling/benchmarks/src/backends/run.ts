@@ -13,7 +13,7 @@ import { importJob } from "../import-time.ts";
 import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
 import { seedStore } from "../provider-turns.ts";
 
-/** What a conversation may grow by in a block: it is made anew for the next one. */
+/** Each adds a turn to the conversation, whose length must stay about what it is said to be. */
 const RUNS_IN_A_BLOCK = 50;
 
 /** A run on a model that answers at once, against the same model called directly. The answer comes in one piece. */
@@ -25,7 +25,7 @@ export const runBackend: Backend = {
       const lengths = [LOADED_MESSAGES, sizes.messages * 2, sizes.manyMessages];
       const stored = lengths.map((length) => inStore(client, length));
       const inSessions = lengths.map((length) => inSession(client, length));
-      const contenders = await Promise.all([...stored, ...inSessions]);
+      const contenders = await Promise.all([...inSessions, ...stored]);
       return { contenders: [raw(client), ephemeral(client), ...contenders, await streamed(client)] };
     },
     import: (context) => importJob(context, { folder: "agent" }),
@@ -38,8 +38,8 @@ export const runInPiecesBackend: Backend = {
   jobs: {
     "run-overhead": async (_context: JobContext): Promise<OpenJob> => {
       const client = instantClient(50);
-      const stored = await inStore(client, LOADED_MESSAGES);
-      return { contenders: [raw(client), ephemeral(client), stored, await streamed(client)] };
+      const [session, store] = [await inSession(client, LOADED_MESSAGES), await inStore(client, LOADED_MESSAGES)];
+      return { contenders: [raw(client), ephemeral(client), session, store, await streamed(client)] };
     },
   },
 };
@@ -89,7 +89,7 @@ async function inStore(client: ChatClient, length: number): Promise<Operation> {
   const { agent, renew } = await storeAgent(client, length);
   let session = await renew();
   return {
-    name: length === LOADED_MESSAGES ? "agentfw" : `agentfw ${length}`,
+    name: length === LOADED_MESSAGES ? "agentfw store" : `agentfw store ${length}`,
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -98,12 +98,12 @@ async function inStore(client: ChatClient, length: number): Promise<Operation> {
   };
 }
 
-/** The same, read piece by piece. */
+/** History in a store, and the answer read piece by piece. */
 async function streamed(client: ChatClient): Promise<Operation> {
   const { agent, renew } = await storeAgent(client, LOADED_MESSAGES);
   let session = await renew();
   return {
-    name: "agentfw stream",
+    name: "agentfw store, stream",
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -135,7 +135,7 @@ async function storeAgent(client: ChatClient, length: number) {
   };
 }
 
-/** History in the session, of which a run loads the newest 20 messages. */
+/** History in the session, where an agent keeps it by itself; a run loads the newest 20 messages. */
 async function inSession(client: ChatClient, length: number): Promise<Operation> {
   const provider = new InMemoryHistoryProvider({ maxMessages: LOADED_MESSAGES });
   const contextProviders: ContextProvider[] = [provider];
@@ -147,7 +147,7 @@ async function inSession(client: ChatClient, length: number): Promise<Operation>
   });
   let session = await renew();
   return {
-    name: length === LOADED_MESSAGES ? "agentfw session" : `agentfw session ${length}`,
+    name: length === LOADED_MESSAGES ? "agentfw" : `agentfw ${length}`,
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -156,12 +156,15 @@ async function inSession(client: ChatClient, length: number): Promise<Operation>
   };
 }
 
-/** A conversation so long that a block is nothing to it is made once. */
+/** Gives the same conversation until it would have grown by more than a quarter, or for one block at least. */
 function renewing(length: number, make: () => Promise<AgentSession>): () => Promise<AgentSession> {
   let made: AgentSession | undefined;
+  let grown = 0;
   return async () => {
-    if (made === undefined || length < RUNS_IN_A_BLOCK * 200) {
+    grown += 2 * RUNS_IN_A_BLOCK;
+    if (made === undefined || grown > length / 4) {
       made = await make();
+      grown = 0;
     }
     return made;
   };

@@ -77,4 +77,7 @@ export const boundaryMutants: readonly Mutant<OpenedFileStore>[] = [
           : error;
       }),
   })),
+  fileMutant("takes options that are none for no options", ["F36"], (store) => ({
+    search: (pattern, options) => store.search(pattern, typeof options === "object" ? options : {}),
+  })),
 ];

@@ -72,7 +72,7 @@ export function replaceBy(
 ): Partial<HistoryStore> {
   return {
     replace: async (key, { fromId, throughId }, records, options) =>
-      world.call("write", options?.signal, async () => {
+      world.call("write", options, async () => {
         const { records: stored, version } = await world.inner.read(key);
         const index = (id: string) => stored.findIndex((record) => record.id === id);
         const [from, through] = [index(fromId), index(throughId)];

@@ -61,7 +61,7 @@ export const versionMutants: readonly Mutant<OpenedHistoryStore>[] = [
     ["H38"],
     (_, world) => ({
       append: (key, records, options) =>
-        world.call("write", options?.signal, async () => {
+        world.call("write", options, async () => {
           await expectVersion(world, key, options?.ifVersion);
           return world.inner.append(key, records);
         }),

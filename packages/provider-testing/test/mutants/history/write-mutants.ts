@@ -247,6 +247,20 @@ export const writeMutants: readonly Mutant<OpenedHistoryStore>[] = [
       },
     };
   }),
+  historyMutant("takes options that are none for no options", ["H88"], (store) => ({
+    clear: (key, options) => store.clear(key, typeof options === "object" ? options : {}),
+  })),
+  historyMutant("reads a signal that is none as no signal", ["H88"], (store) => ({
+    append: (key, records, options) =>
+      store.append(key, records, typeof options?.signal === "number" ? { ...options, signal: undefined } : options),
+  })),
+  historyMutant("takes a key apart before it looks at it", ["H14"], (store) => ({
+    read: async (key, options) => store.read({ owner: key.owner, source: key.source, session: key.session }, options),
+  })),
+  historyMutant("takes a record apart before it looks at it", ["H19"], (store) => ({
+    append: async (key, records, options) =>
+      store.append(key, Array.isArray(records) ? records.map(({ id, data }) => ({ id, data })) : records, options),
+  })),
 ];
 
 async function oneByOne(

@@ -96,4 +96,7 @@ export const boundaryMutants: readonly Mutant<OpenedStateStore>[] = [
           : error;
       }),
   })),
+  stateMutant("takes options that are none for no options", ["S43"], (store) => ({
+    listKeys: (options) => store.listKeys(typeof options === "object" ? options : {}),
+  })),
 ];
