@@ -22,3 +22,12 @@ test("a process that forgot to stop its server can end, and the server ends with
   await eventually("the server's process is gone", () => !isRunning(server.pid));
   await eventually("its folder is gone", () => !existsSync(server.directory));
 });
+
+test("PostgreSQL, which is many processes, does not survive its starter either", async () => {
+  const { server, ended, kill } = await startChild("wait", "postgres");
+  kill("SIGKILL");
+  await ended;
+  await eventually("the server's process is gone", () => !isRunning(server.pid));
+  await eventually("its folder is gone", () => !existsSync(server.directory));
+  expect(await isListening(server.port)).toBe(false);
+});

@@ -20,9 +20,9 @@ export interface StarterProcess {
 }
 
 /** Starts a process that starts a server. It is bundled first: the oldest supported Node runs no TypeScript. */
-export async function startChild(mode: "wait" | "end"): Promise<StarterProcess> {
+export async function startChild(mode: "wait" | "end", kind: "redis" | "postgres" = "redis"): Promise<StarterProcess> {
   const program = await bundle();
-  const child = spawn(process.execPath, [program, mode], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, mode, kind], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   onTestFinished(async () => {
     child.kill("SIGKILL");
