@@ -12,7 +12,7 @@ async function client(url: string): Promise<Client> {
   return one;
 }
 
-async function valueOf(one: Client, text: string): Promise<unknown> {
+async function firstValue(one: Client, text: string): Promise<unknown> {
   const { rows } = await one.query({ text, rowMode: "array" });
   return rows[0]?.[0];
 }
@@ -23,8 +23,8 @@ test("a PostgreSQL server answers as soon as it is started, and nothing of it is
   const one = new Client(server.url);
   one.on("error", () => {});
   await one.connect();
-  expect(await valueOf(one, "SHOW max_connections")).toBe("17");
-  expect(await valueOf(one, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).toBe(true);
+  expect(await firstValue(one, "SHOW max_connections")).toBe("17");
+  expect(await firstValue(one, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).toBe(true);
   await one.end();
   await server.stop();
   await server.stop();
@@ -44,11 +44,11 @@ test("PgBouncer gives its clients one server connection after the other, for any
   onTestFinished(() => pooler.stop());
   const [first, second] = [await client(pooler.url), await client(pooler.url)];
   await (await client(server.url)).query("CREATE DATABASE other");
-  const pids = await Promise.all([first, second].map((one) => valueOf(one, "SELECT pg_backend_pid()")));
+  const pids = await Promise.all([first, second].map((one) => firstValue(one, "SELECT pg_backend_pid()")));
   expect(pids[0]).toBe(pids[1]);
   const other = new URL(pooler.url);
   other.pathname = "/other";
-  expect(await valueOf(await client(other.href), "SELECT current_database()")).toBe("other");
+  expect(await firstValue(await client(other.href), "SELECT current_database()")).toBe("other");
   await pooler.stop();
   expect(await isListening(pooler.port)).toBe(false);
   expect(await isListening(server.port)).toBe(true);
