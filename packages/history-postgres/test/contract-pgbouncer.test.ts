@@ -1,0 +1,4 @@
+import { testHistoryStore } from "@agentfw/provider-testing/vitest";
+import { openOnPgBouncer } from "./support/open.ts";
+
+testHistoryStore({ name: "history-postgres behind PgBouncer in transaction mode", open: openOnPgBouncer });
