@@ -28,11 +28,13 @@ export function ownerKey(owner: string | null): string {
   return uuidOf(JSON.stringify(owner));
 }
 
-const NEEDS_ESCAPE = /[\\\0]|\p{Cs}/u;
-const ESCAPABLE = /[\\\0]|\p{Cs}/gu;
+const NEEDS_ESCAPE = /[\\\0\n]|\p{Cs}/u;
+const ESCAPABLE = /[\\\0\n]|\p{Cs}/gu;
 const ESCAPED = /\\(?:\\|u([0-9a-f]{4}))/g;
 
-/** A text without what the server cannot hold, NUL and lone surrogates; different for any two texts. */
+/**
+ * A text without what the server cannot hold, NUL and lone surrogates, and on one line; different for any two texts.
+ */
 export function encodeText(text: string): string {
   return NEEDS_ESCAPE.test(text)
     ? text.replace(ESCAPABLE, (one) =>

@@ -10,6 +10,7 @@ export interface Names {
   readonly layout: string;
   readonly conversation: string;
   readonly record: string;
+  readonly read: string;
   readonly append: string;
   readonly replace: string;
   readonly remove: string;
@@ -26,6 +27,7 @@ export function namesIn(schema: string): Names {
     layout: named("layout"),
     conversation: named("conversation"),
     record: named("record"),
+    read: named(`read_v${LAYOUT}`),
     append: named(`append_v${LAYOUT}`),
     replace: named(`replace_v${LAYOUT}`),
     remove: named(`remove_v${LAYOUT}`),

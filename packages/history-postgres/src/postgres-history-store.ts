@@ -120,9 +120,11 @@ export class PostgresHistoryStore implements HistoryStore {
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     const { key: k } = keyOf(key);
-    const values = options.before === undefined ? [k] : [k, parseCursor(options.before)];
-    const template = this.#database.statements.read(options);
-    const { signal } = options;
+    const { last, before, withFirst = false, signal } = options;
+    // One more than is asked for, to see whether there is one.
+    const limit = last === undefined ? null : last + 1;
+    const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
+    const template = this.#database.statements.read;
     const { rows } = await this.#database.run({ name: "read", kind: "read", template, values, signal });
     return pageOf(rows, options);
   }

@@ -2,110 +2,75 @@ import { configurationError, type HistoryPage, type HistoryRecord, type ReadOpti
 import type { Row } from "./connection.ts";
 import { conflictError, corruptError, unexpectedAnswer } from "./errors.ts";
 import { decodeText } from "./keys.ts";
-import type { Names } from "./names.ts";
 
 /** Takes a cursor apart: the position of a page's oldest record. @throws `configuration` for what was never one. */
 export function parseCursor(text: string): string {
-  if (!/^[1-9]\d{0,18}$/.test(text)) {
+  if (!/^[1-9]\d{0,17}$/.test(text)) {
     throw configurationError("before", "must be a cursor that read gave");
   }
   return text;
 }
 
-/**
- * One statement for a page: the conversation's version, then, where asked for, that the cursor's record is there and
- * the first record, then the newest records, newest first. A statement sees the tables at one point in time.
- *
- * The limit is a literal: with a parameter in its place the planner guesses, and may sort a whole conversation.
- */
-export function readStatement(names: Names, { last, before, withFirst }: ReadOptions): string {
-  const records = `${names.record} AS r WHERE r.k = $1`;
-  const parts = [
-    `SELECT 'version' AS part, c.seq::text AS seq, NULL::text AS id, NULL::text AS data FROM ${names.conversation} AS c
-WHERE c.k = $1 AND (c.expires_at IS NULL OR c.expires_at > now())`,
-  ];
-  if (before !== undefined) {
-    parts.push(`(SELECT 'cursor', NULL, NULL, NULL FROM ${records} AND r.seq = $2)`);
-  }
-  if (withFirst === true) {
-    parts.push(`(SELECT 'first', r.seq::text, r.id, r.data FROM ${records} AND r.seq > 0 ORDER BY r.seq LIMIT 1)`);
-  }
-  const range = before === undefined ? "r.seq > 0" : "r.seq > 0 AND r.seq < $2";
-  // One more than is asked for, to see whether there is one.
-  const limit = last === undefined ? "" : ` LIMIT ${last + 1}`;
-  parts.push(`(SELECT NULL, r.seq::text, r.id, r.data FROM ${records} AND ${range} ORDER BY r.seq DESC${limit})`);
-  return parts.join("\nUNION ALL ");
-}
-
-/** A row of the statement. */
+/** A record as it is stored; without one where it cannot be read. */
 interface Stored {
-  readonly seq: string;
-  readonly id: unknown;
-  readonly data: unknown;
+  readonly position: string;
+  readonly record: HistoryRecord | undefined;
 }
 
-/** The page that the rows hold. @throws `corrupt`, unless the options say to skip; `conflict` for a cursor that is gone. */
+/**
+ * The page that the read function's rows hold. The options have been checked.
+ *
+ * @throws `corrupt`, unless the options say to skip; `conflict` for a cursor whose record is gone.
+ */
 export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage {
-  const { last, before, onCorrupt = "error" } = options;
-  const { version, hasCursor, first, stored } = partsOf(rows);
-  if (version === undefined) {
-    if (before !== undefined) {
-      throw conflictError("before: the record that the cursor points at is no longer stored", "");
-    }
-    // Rows without a conversation are what an expired one has left until it is swept.
-    return { records: [], version: "" };
-  }
-  if (before !== undefined && !hasCursor) {
+  const { last, before, withFirst, onCorrupt = "error" } = options;
+  const [version = "", ...lines] = rows.map(textOf);
+  if (before !== undefined && (version === "" || lines[0] === "gone")) {
     throw conflictError("before: the record that the cursor points at is no longer stored", version);
   }
-  const page = last === undefined ? stored : stored.slice(0, last);
-  const corrupt: string[] = [];
-  const records = page.reverse().flatMap((one) => readable(one, corrupt));
-  const firstRecord = first === undefined ? [] : readable(first, page[0]?.seq === first.seq ? [] : corrupt);
-  if (corrupt[0] !== undefined && onCorrupt === "error") {
-    throw corruptError(corrupt[0]);
+  const first = withFirst === true ? firstOf(lines) : undefined;
+  const hasOlder = last !== undefined && lines.length > last;
+  const page = lines.slice(0, last).reverse().map(storedOf);
+  const corrupt = page.filter(isUnreadable).map(({ position }) => position);
+  if (first !== undefined && isUnreadable(first) && !corrupt.includes(first.position)) {
+    corrupt.unshift(first.position);
   }
-  const oldest = page[0];
+  if (corrupt[0] !== undefined && onCorrupt === "error") {
+    throw corruptError(`seq ${corrupt[0]}`);
+  }
   return {
-    records,
+    records: page.flatMap(({ record }) => record ?? []),
     version,
-    ...(stored.length > page.length && oldest !== undefined ? { older: oldest.seq } : {}),
-    ...(firstRecord[0] === undefined ? {} : { first: firstRecord[0] }),
-    ...(onCorrupt === "skip" ? { corrupt } : {}),
+    ...(hasOlder && page[0] !== undefined ? { older: page[0].position } : {}),
+    ...(first?.record === undefined ? {} : { first: first.record }),
+    ...(onCorrupt === "skip" ? { corrupt: corrupt.map((position) => `seq ${position}`) } : {}),
   };
 }
 
-function partsOf(rows: readonly Row[]) {
-  let version: string | undefined;
-  let hasCursor = false;
-  let first: Stored | undefined;
-  const stored: Stored[] = [];
-  for (const [part, seq, id, data] of rows) {
-    if (part === "cursor") {
-      hasCursor = true;
-      continue;
-    }
-    if (typeof seq !== "string") {
-      throw unexpectedAnswer("read");
-    }
-    if (part === null) {
-      stored.push({ seq, id, data });
-    } else if (part === "first") {
-      first = { seq, id, data };
-    } else {
-      version = seq;
-    }
+function textOf([text]: Row): string {
+  if (typeof text !== "string") {
+    throw unexpectedAnswer("read");
   }
-  return { version, hasCursor, first, stored };
+  return text;
 }
 
-/** The record that a row is, or nothing and a note of where it is. */
-function readable({ seq, id, data }: Stored, corrupt: string[]): HistoryRecord[] {
-  if (typeof id === "string" && typeof data === "string" && isWhole(data)) {
-    return [{ id: decodeText(id), data }];
-  }
-  corrupt.push(`seq ${seq}`);
-  return [];
+/** Takes the first record of the conversation out of the lines, if it is there. */
+function firstOf(lines: string[]): Stored | undefined {
+  const prefix = "first ";
+  return lines[0]?.startsWith(prefix) ? storedOf(lines.shift()?.slice(prefix.length) ?? "") : undefined;
+}
+
+function storedOf(line: string): Stored {
+  const space = line.indexOf(" ");
+  const feed = line.indexOf("\n");
+  const position = line.slice(0, Math.max(0, space));
+  const data = line.slice(feed + 1);
+  const isRecord = space > 0 && feed > space + 1 && isWhole(data);
+  return { position, record: isRecord ? { id: decodeText(line.slice(space + 1, feed)), data } : undefined };
+}
+
+function isUnreadable({ record }: Stored): boolean {
+  return record === undefined;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   namesIn,
   quotedText,
 } from "./names.ts";
+import { readFunction } from "./read-function.ts";
 import { shapeChecks } from "./shape.ts";
 import { appendFunction, removeFunctions, replaceFunction } from "./write-functions.ts";
 
@@ -73,6 +74,7 @@ function script(statements: readonly string[]): string {
 /** What comes after the tables; the layout's number is last, so where it stands everything does. */
 function rest(names: Names): string[] {
   return [
+    readFunction(names),
     appendFunction(names),
     replaceFunction(names),
     ...removeFunctions(names),

@@ -91,8 +91,8 @@ function shapes(names: Names): [string, Shape][] {
   ];
 }
 
-function functionNames({ append, replace, remove, erase, expire }: Names): string[] {
-  return [append, replace, remove, erase, expire];
+function functionNames({ read, append, replace, remove, erase, expire }: Names): string[] {
+  return [read, append, replace, remove, erase, expire];
 }
 
 function lastPart(name: string): string {

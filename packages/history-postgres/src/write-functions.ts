@@ -1,4 +1,5 @@
-import { dollarQuoted, type Names } from "./names.ts";
+import { functionDefinition } from "./function-definition.ts";
+import type { Names } from "./names.ts";
 
 /*
  * Writes are functions in the database, because a single SQL statement sees the tables as they were when it began: after
@@ -64,7 +65,7 @@ BEGIN
 END`;
   const parameters = `p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
   p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint`;
-  return definition(names.append, parameters, body);
+  return functionDefinition(names.append, parameters, { returns: "text", body });
 }
 
 /**
@@ -121,12 +122,13 @@ BEGIN
 END`;
   const parameters = `p_key uuid, p_from text, p_through text, p_ids text[], p_data text[],
   p_version text, p_ttl double precision`;
-  return definition(names.replace, parameters, body);
+  return functionDefinition(names.replace, parameters, { returns: "text", body });
 }
 
 /** The functions that delete conversations by key, by owner and by age. They answer `<conversations> <records>`. */
 export function removeFunctions(names: Names): string[] {
-  const selected = (rows: string) => `
+  const removing = (name: string, parameters: string, rows: string) => {
+    const body = `
 DECLARE
   v_keys uuid[];
   v_records bigint;
@@ -138,24 +140,21 @@ BEGIN
   DELETE FROM ${names.conversation} AS c WHERE c.k = ANY (v_keys);
   RETURN coalesce(cardinality(v_keys), 0) || ' ' || v_records;
 END`;
+    return functionDefinition(name, parameters, { returns: "text", body });
+  };
   const from = `SELECT c.k FROM ${names.conversation} AS c WHERE`;
   const due = `c.expires_hour <= floor(extract(epoch FROM now()) / 3600) AND c.expires_at <= now()`;
   return [
-    definition(names.remove, "p_key uuid", selected(`${from} c.k = p_key FOR UPDATE`)),
-    definition(
+    removing(names.remove, "p_key uuid", `${from} c.k = p_key FOR UPDATE`),
+    removing(
       names.erase,
       "p_owner_key uuid, p_limit integer",
-      selected(`${from} c.owner_key = p_owner_key ORDER BY c.k LIMIT p_limit FOR UPDATE`),
+      `${from} c.owner_key = p_owner_key ORDER BY c.k LIMIT p_limit FOR UPDATE`,
     ),
-    definition(
+    removing(
       names.expire,
       "p_limit integer",
-      selected(`${from} ${due} ORDER BY c.expires_hour LIMIT p_limit FOR UPDATE SKIP LOCKED`),
+      `${from} ${due} ORDER BY c.expires_hour LIMIT p_limit FOR UPDATE SKIP LOCKED`,
     ),
   ];
-}
-
-function definition(name: string, parameters: string, body: string): string {
-  const head = `CREATE OR REPLACE FUNCTION ${name}(\n  ${parameters}\n) RETURNS text LANGUAGE plpgsql`;
-  return `${head} AS ${dollarQuoted(`${body}\n`)}`;
 }

@@ -19,14 +19,9 @@ export function openOnServer(given: OpenOptions = {}): Promise<OpenedHistoryStor
   return openAt(inject("postgresUrl"), storeOptions(given));
 }
 
-/** Opens a store whose tables are partitioned. */
-export function openOnPartitions(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
-  return openAt(inject("postgresUrl"), { ...storeOptions(given), partitions: 4 });
-}
-
-/** Opens a store behind PgBouncer in transaction mode, of a version that does not pass named statements on. */
+/** Opens a store on partitioned tables behind PgBouncer in transaction mode, which passes no named statements on. */
 export function openOnPgBouncer(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
-  return openAt(inject("pgBouncerUrl"), { ...storeOptions(given), prepare: false });
+  return openAt(inject("pgBouncerUrl"), { ...storeOptions(given), prepare: false, partitions: 4 });
 }
 
 let embedded: Promise<PGlite> | undefined;
