@@ -18,7 +18,8 @@ export interface PostgresPoolClient {
   /** Gives it back; with `true` the connection is ended, because it may be broken. */
   release(destroy?: boolean): void;
   /** Without a listener an `error` event of a lent connection would end the process. */
-  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "error", listener: () => void): unknown;
+  removeListener(event: "error", listener: () => void): unknown;
 }
 
 /**
@@ -27,7 +28,8 @@ export interface PostgresPoolClient {
  * The pool decides how many connections there are and how long a caller waits for one.
  */
 export interface PostgresPool {
-  connect(): Promise<PostgresPoolClient>;
+  /** Lends a connection. Not by a promise: a connection can fail before whoever waits for one has heard of it. */
+  connect(callback: (error: Error | undefined, client: PostgresPoolClient | undefined) => void): void;
 }
 
 /**

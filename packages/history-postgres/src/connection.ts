@@ -26,32 +26,43 @@ export interface Connection {
 export class PoolConnection implements Connection {
   readonly reconnects = true;
   readonly #pool: PostgresPool;
-  readonly #heard = new WeakSet<PostgresPoolClient>();
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
   }
 
-  async lease(): Promise<Lease> {
-    const client = await this.#pool.connect();
-    if (!this.#heard.has(client)) {
-      this.#heard.add(client);
-      // The statement that is under way hears of it too.
-      client.on("error", () => {});
-    }
-    let isReleased = false;
-    return {
-      query: async (statement) => rowsOf((await client.query(statement)).rows),
-      release(destroy) {
-        if (!isReleased) {
-          isReleased = true;
-          client.release(destroy);
+  lease(): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      this.#pool.connect((error, client) => {
+        if (client === undefined) {
+          reject(error ?? new PostgresProblem("the pool gave no connection"));
+        } else {
+          resolve(leaseOf(client));
         }
-      },
-    };
+      });
+    });
   }
 
   async close(): Promise<void> {}
+}
+
+function leaseOf(client: PostgresPoolClient): Lease {
+  // The statement that is under way hears of it too.
+  const onError = () => {};
+  client.on("error", onError);
+  let isReleased = false;
+  return {
+    query: async (statement) => rowsOf((await client.query(statement)).rows),
+    release(destroy) {
+      if (!isReleased) {
+        isReleased = true;
+        client.release(destroy);
+        if (!destroy) {
+          client.removeListener("error", onError);
+        }
+      }
+    },
+  };
 }
 
 /** A pool of our own, made at the first call and after `close`. */

@@ -12,7 +12,6 @@ export interface Recording extends PostgresPool {
 /** Stands in front of a pool of pg. */
 export function recording(pool: pg.Pool): Recording {
   const sent: PostgresStatement[] = [];
-  const clients = new Map<pg.PoolClient, PostgresPoolClient>();
   let [lent, mostLent] = [0, 0];
   return {
     sent,
@@ -23,13 +22,16 @@ export function recording(pool: pg.Pool): Recording {
       sent.length = 0;
       mostLent = 0;
     },
-    async connect() {
-      const client = await pool.connect();
-      lent += 1;
-      mostLent = Math.max(mostLent, lent);
-      const known = clients.get(client) ?? wrapped(client);
-      clients.set(client, known);
-      return known;
+    connect(callback) {
+      pool.connect((error, client) => {
+        if (client === undefined) {
+          callback(error, undefined);
+          return;
+        }
+        lent += 1;
+        mostLent = Math.max(mostLent, lent);
+        callback(undefined, wrapped(client));
+      });
     },
   };
 
@@ -44,6 +46,7 @@ export function recording(pool: pg.Pool): Recording {
         client.release(destroy);
       },
       on: (event, listener) => client.on(event, listener),
+      removeListener: (event, listener) => client.removeListener(event, listener),
     };
   }
 }
