@@ -1,9 +1,9 @@
-import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import { AgentFrameworkError, configurationError } from "@agentfw/core";
 import type { Calls } from "./calls.ts";
 import type { PostgresStatement } from "./client.ts";
 import type { Row } from "./connection.ts";
-import { isMissing, PROVIDER, unexpectedAnswer } from "./errors.ts";
-import { LAYOUT, type Names } from "./names.ts";
+import { PROVIDER, unexpectedAnswer } from "./errors.ts";
+import { LAYOUT, type Names, quotedText } from "./names.ts";
 import type { Settings } from "./options.ts";
 import { migrationStatement } from "./schema.ts";
 import { schemaProblem, verificationStatement } from "./shape.ts";
@@ -79,24 +79,27 @@ export class Layout {
     await this.#run("creating the tables", migrationStatement(schema, partitions), MIGRATION_TIMEOUT_MS, undefined);
   }
 
-  /** Asks, in one cheap statement, and gives the error that says that there is nothing, if so. */
+  /**
+   * Gives the error that says that there is nothing, if so. Asks whether the table is there before it looks into it: what
+   * fails in the server would undo a transaction of the client's owner.
+   */
   async #missing(signal: AbortSignal | undefined): Promise<AgentFrameworkError | undefined> {
-    const text = `SELECT max(version)::text FROM ${this.#names.layout}`;
-    try {
+    const { layout } = this.#names;
+    const advice = "let the store create them, or apply schemaSql()";
+    const ask = async (text: string) => {
       const [row] = await this.#run("looking for the tables", text, this.#settings.timeoutMs, signal);
-      const version = Number(row?.[0] ?? 0);
-      if (version > LAYOUT) {
-        throw new AgentFrameworkError("unsupported", `the tables have layout ${version}, which is a later version's`, {
-          provider: PROVIDER,
-        });
-      }
-      return version > 0 ? undefined : configurationError("schema", "the table of the layout's version is empty");
-    } catch (error) {
-      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
-        return error;
-      }
-      throw error;
+      return row?.[0] ?? undefined;
+    };
+    if ((await ask(`SELECT to_regclass(${quotedText(layout)})::text AS layout`)) === undefined) {
+      return configurationError("schema", `the tables are not there; ${advice}`);
     }
+    const version = Number((await ask(`SELECT max(version)::text AS version FROM ${layout}`)) ?? 0);
+    if (version > LAYOUT) {
+      throw new AgentFrameworkError("unsupported", `the tables have layout ${version}, which is a later version's`, {
+        provider: PROVIDER,
+      });
+    }
+    return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${advice}`);
   }
 
   async #run(name: string, text: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<readonly Row[]> {

@@ -51,7 +51,8 @@ export function verificationStatement(names: Names): string {
     ...tables.map(privilegesOf),
     executableFunctions(names),
   ];
-  return `SELECT ${expressions.join(",\n  ")}`;
+  // Each under a name of its own, because some drivers give rows as objects.
+  return `SELECT ${expressions.map((expression, index) => `${expression} AS answer${index}`).join(",\n  ")}`;
 }
 
 /** What is wrong with the tables, as the end of a sentence; undefined when nothing is. */
