@@ -1,7 +1,15 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { PostgresStatement } from "./client.ts";
 import type { Connection, Lease, Row } from "./connection.ts";
-import { isConnectionLost, isUndone, PostgresProblem, PROVIDER, sqlStateOf, toFrameworkError } from "./errors.ts";
+import {
+  isConnectionLost,
+  isOutcomeOpen,
+  isUndone,
+  PostgresProblem,
+  PROVIDER,
+  sqlStateOf,
+  toFrameworkError,
+} from "./errors.ts";
 
 /** What is asked of the server. */
 export interface Call {
@@ -32,6 +40,8 @@ interface Progress {
   isUncertain: boolean;
   /** What the last try ran into. */
   problem: unknown;
+  /** The connection that it was handed to last. */
+  lease: Lease | undefined;
 }
 
 const FIRST_PAUSE_MS = 10;
@@ -55,12 +65,19 @@ export class Calls {
   /** Runs one statement. @throws errors of the framework, or the abort reason. */
   async run(call: Call): Promise<Answer> {
     const { name, signal, timeoutMs } = call;
-    const progress: Progress = { isOver: false, isSent: false, isUncertain: false, problem: undefined };
+    const progress: Progress = {
+      isOver: false,
+      isSent: false,
+      isUncertain: false,
+      problem: undefined,
+      lease: undefined,
+    };
     // What a late write means is decided below: this cannot know whether it was sent.
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
     try {
       return await withDeadline(name, deadline, () => this.#try(call, progress));
     } catch (error) {
+      this.#giveUp(error, call, progress);
       throw explain(error, call, progress);
     } finally {
       progress.isOver = true;
@@ -99,10 +116,9 @@ export class Calls {
       // The caller was told that nothing was sent, and so it must be. Nobody hears this.
       throw new PostgresProblem("given up before it was sent");
     }
-    // Also when nobody waits any more: a connection that never answers must not stay lent.
-    const timer = setTimeout(() => lease.release(true), call.timeoutMs);
     const isRepetition = progress.isUncertain;
     progress.isSent = true;
+    progress.lease = lease;
     try {
       const rows = await lease.query(call.statement);
       this.#wasAnswered = true;
@@ -111,11 +127,21 @@ export class Calls {
     } catch (error) {
       const isAnswer = sqlStateOf(error) !== "";
       this.#wasAnswered ||= isAnswer;
-      progress.isUncertain ||= isConnectionLost(error) || !isAnswer;
+      progress.isUncertain ||= isOutcomeOpen(error);
       lease.release(!isAnswer || isConnectionLost(error));
       throw error;
-    } finally {
-      clearTimeout(timer);
+    }
+  }
+
+  /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
+  #giveUp(error: unknown, { timeoutMs }: Call, { lease }: Progress): void {
+    if (lease === undefined) {
+      return;
+    }
+    if (isAgentFrameworkError(error, "timeout")) {
+      lease.release(true);
+    } else {
+      setTimeout(() => lease.release(true), timeoutMs).unref();
     }
   }
 }

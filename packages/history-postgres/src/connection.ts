@@ -1,4 +1,4 @@
-import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresStatement } from "./client.ts";
+import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
 import type { Address } from "./options.ts";
 
@@ -52,7 +52,7 @@ function leaseOf(client: PostgresPoolClient): Lease {
   client.on("error", onError);
   let isReleased = false;
   return {
-    query: async (statement) => rowsOf((await client.query(statement)).rows),
+    query: (statement) => client.query(statement).then(rowsOf),
     release(destroy) {
       if (!isReleased) {
         isReleased = true;
@@ -115,7 +115,7 @@ export class ClientConnection implements Connection {
 
   constructor(client: PostgresClient) {
     this.#lease = {
-      query: async ({ text, values }) => rowsOf((await client.query(text, values)).rows),
+      query: ({ text, values }) => client.query(text, values).then(rowsOf),
       release: () => {},
     };
   }
@@ -128,9 +128,9 @@ export class ClientConnection implements Connection {
 }
 
 /** Rows by position, whether the driver gives lists or objects. */
-function rowsOf(rows: unknown): Row[] {
+function rowsOf({ rows }: PostgresResult): readonly Row[] {
   if (!Array.isArray(rows)) {
     throw new PostgresProblem("the client gave no rows");
   }
-  return rows.map((row: unknown) => (Array.isArray(row) ? row : Object.values(Object(row))));
+  return rows.every(Array.isArray) ? rows : rows.map((row: unknown) => Object.values(Object(row)));
 }

@@ -54,6 +54,12 @@ export function isConnectionLost(error: unknown): boolean {
   return isCut || /^57P0[1-3]$|^08(?!P01)/.test(sqlStateOf(error)) || LOST.test(messageOf(error));
 }
 
+/** True when the server may have carried the statement out all the same. */
+export function isOutcomeOpen(error: unknown): boolean {
+  const isKnown = sqlStateOf(error) !== "" || MESSAGES.some(([pattern]) => pattern.test(messageOf(error)));
+  return isConnectionLost(error) || !isKnown;
+}
+
 /** True when the server undid the statement over what others did at the same time. */
 export function isUndone(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -1,25 +1,21 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
 
-/** How a conversation is named in the tables. */
-export interface ConversationKey {
-  /** 128 bits of SHA-256 over the key, as a UUID: short enough to lead every index, whatever the names are. */
-  readonly key: string;
-  /** The same over the owner alone, for what is asked of one owner. */
-  readonly ownerKey: string;
-  readonly owner: string | null;
-  readonly source: string;
-  readonly session: string;
+/** 128 bits of SHA-256 over the key, as a UUID: short enough to lead every index, whatever the names are. */
+export function conversationKey(key: HistoryKey): string {
+  return uuidOf(historyKeyText(key));
 }
 
-/** The key of a conversation as the tables hold it. */
-export function conversationKey(key: HistoryKey): ConversationKey {
+/** The names of a conversation as its row holds them. */
+export function conversationNames({ owner, source, session }: HistoryKey): {
+  owner: string | null;
+  source: string;
+  session: string;
+} {
   return {
-    key: uuidOf(historyKeyText(key)),
-    ownerKey: ownerKey(key.owner),
-    owner: key.owner === null ? null : encodeText(key.owner),
-    source: encodeText(key.source),
-    session: encodeText(key.session),
+    owner: owner === null ? null : encodeText(owner),
+    source: encodeText(source),
+    session: encodeText(session),
   };
 }
 
@@ -52,7 +48,7 @@ export function decodeText(text: string): string {
     : text;
 }
 
+/** The server takes a UUID also without its hyphens. */
 function uuidOf(text: string): string {
-  const hex = createHash("sha256").update(text).digest("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+  return hash("sha256", text, "hex").slice(0, 32);
 }

@@ -19,7 +19,7 @@ import {
 } from "@agentfw/core";
 import type { Answer } from "./calls.ts";
 import { Database } from "./database.ts";
-import { type ConversationKey, conversationKey, ownerKey } from "./keys.ts";
+import { conversationKey, conversationNames, ownerKey } from "./keys.ts";
 import { assertListCursor, listOf, listStatement } from "./listing.ts";
 import {
   type PostgresConnectionOptions,
@@ -105,21 +105,22 @@ export class PostgresHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const conversation = keyOf(key);
+    const k = keyOf(key);
     const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
     if (ids.length === 0) {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
       return { version, appended: 0 };
     }
-    const { key: k, ownerKey: ok, owner, source, session } = conversation;
-    const values = [k, ok, owner, source, session, ids, data, condition, this.#ttl(), randomInt(1, HIGHEST_BASE)];
+    const { owner, source, session } = conversationNames(key);
+    const base = randomInt(1, HIGHEST_BASE);
+    const values = [k, ownerKey(key.owner), owner, source, session, ids, data, condition, this.#ttl(), base];
     return appendedOf(await this.#write("append", values, options.signal));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
-    const { key: k } = keyOf(key);
+    const k = keyOf(key);
     const { last, before, withFirst = false, signal } = options;
     // One more than is asked for, to see whether there is one.
     const limit = last === undefined ? null : last + 1;
@@ -131,7 +132,7 @@ export class PostgresHistoryStore implements HistoryStore {
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#write("remove", [keyOf(key).key], options.signal);
+    await this.#write("remove", [keyOf(key)], options.signal);
   }
 
   async replace(
@@ -141,7 +142,7 @@ export class PostgresHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
     assertCallOptions(options);
-    const { key: k } = keyOf(key);
+    const k = keyOf(key);
     const { fromId, throughId } = checkedRange(range);
     const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
     const values = [k, fromId, throughId, ids, data, conditionOf(options.ifVersion), this.#ttl()];
@@ -219,7 +220,7 @@ export class PostgresHistoryStore implements HistoryStore {
   }
 }
 
-function keyOf(key: HistoryKey): ConversationKey {
+function keyOf(key: HistoryKey): string {
   assertHistoryKey(key);
   return conversationKey(key);
 }

@@ -19,7 +19,7 @@ async function openProxied(options: PostgresHistoryStoreOptions = {}) {
 async function lockRow(schema: string): Promise<() => Promise<void>> {
   const client = await openPool({ max: 1 }).connect();
   await client.query("BEGIN");
-  const { key } = conversationKey(conversation());
+  const key = conversationKey(conversation());
   await client.query(`SELECT FROM ${named(schema, "conversation")} WHERE k = $1 FOR UPDATE`, [key]);
   return async () => {
     await client.query("ROLLBACK");

@@ -1,4 +1,3 @@
-import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { PostgresHistoryStore } from "../src/index.ts";
@@ -65,14 +64,4 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   const { items } = await store.list({ owner: "owner-1" });
   expect(Date.now() - Date.parse(items[0]?.updatedAt ?? "")).toBeLessThan(60_000);
   expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 2 });
-});
-
-test("a PGlite database that is closed is told, and not taken for an empty one", async () => {
-  const client = await PGlite.create();
-  const store = new PostgresHistoryStore({ client }, { ttlSeconds: 60 });
-  await store.append(conversation(), records("a", 3));
-  await store.verifySchema();
-  expect(await store.deleteExpired()).toEqual({ conversations: 0, records: 0 });
-  await client.close();
-  expect(await rejection(store.read(conversation()))).toMatchObject({ code: "configuration" });
 });

@@ -113,7 +113,7 @@ test("the newest records are looked for from the end, whatever the planner knows
   await pool.query(`ANALYZE ${record}`);
   for (let times = 0; times < 10; times += 1) {
     const read = `SELECT * FROM ${named(schema, "read_v1")}($1, 21, NULL, false)`;
-    const { key } = conversationKey(conversation("long"));
+    const key = conversationKey(conversation("long"));
     const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${read.replace("$1", `'${key}'`)}`);
     const plan = rows[0]["QUERY PLAN"][0]["Plan"];
     expect(plan["Actual Rows"]).toBe(22);

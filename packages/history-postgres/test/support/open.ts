@@ -26,10 +26,15 @@ export function openOnPgBouncer(given: OpenOptions = {}): Promise<OpenedHistoryS
 
 let embedded: Promise<PGlite> | undefined;
 
-/** Opens a store on the PGlite database of this test file, which takes seconds to start. */
-export async function openOnPglite(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
+/** The PGlite database of this test file, which takes seconds to start. */
+export function pglite(): Promise<PGlite> {
   embedded ??= PGlite.create();
-  const client = await embedded;
+  return embedded;
+}
+
+/** Opens a store on the PGlite database of this test file. */
+export async function openOnPglite(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
+  const client = await pglite();
   const options = storeOptions(given);
   const query: Query = (text, values) => client.query(text, values);
   const open = () => new PostgresHistoryStore({ client }, options);
@@ -82,7 +87,7 @@ function hooks(query: Query, { schema }: Options): Pick<OpenedHistoryStore, "cor
       const record = named(schema, "record");
       const nth = `(SELECT seq FROM ${record} WHERE k = $1 AND seq > 0 ORDER BY seq OFFSET $2 LIMIT 1)`;
       await query(`UPDATE ${record} SET data = '{"cut' WHERE k = $1 AND seq = ${nth}`, [
-        conversationKey(key).key,
+        conversationKey(key),
         position,
       ]);
     },
