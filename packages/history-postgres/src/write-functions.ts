@@ -30,7 +30,24 @@ BEGIN
   UPDATE ${names.conversation} AS c SET seq = c.seq + v_count, ${TOUCH}
   WHERE c.k = p_key AND ${ALIVE} AND (p_version IS NULL OR p_version = c.seq::text)
   RETURNING c.seq - v_count INTO v_last;
-  WHILE NOT FOUND LOOP
+${secondLook(names)}  INSERT INTO ${names.record} (k, seq, id, data)
+  SELECT p_key, v_last + o.ord, o.id, o.data FROM unnest(p_ids, p_data) WITH ORDINALITY AS o(id, data, ord)
+  ON CONFLICT (k, id) DO NOTHING;
+  GET DIAGNOSTICS v_appended = ROW_COUNT;
+  IF v_appended = 0 THEN
+    UPDATE ${names.conversation} AS c SET seq = v_last WHERE c.k = p_key;
+    RETURN 'stored ' || v_last || ' 0';
+  END IF;
+  RETURN 'stored ' || (v_last + v_count) || ' ' || v_appended;
+END`;
+  const parameters = `p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
+  p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint`;
+  return functionDefinition(names.append, parameters, { returns: "text", body });
+}
+
+/** What an append does where the conversation is missing, has expired, or has another version. */
+function secondLook(names: Names): string {
+  return `  WHILE NOT FOUND LOOP
     SELECT c.seq, ${ALIVE} INTO v_last, v_isalive FROM ${names.conversation} AS c WHERE c.k = p_key FOR UPDATE;
     IF v_isalive THEN
       IF NOT EXISTS (SELECT FROM unnest(p_ids) AS o(id)
@@ -53,19 +70,7 @@ BEGIN
     END IF;
     UPDATE ${names.conversation} AS c SET seq = v_last + v_count, ${TOUCH} WHERE c.k = p_key;
   END LOOP;
-  INSERT INTO ${names.record} (k, seq, id, data)
-  SELECT p_key, v_last + o.ord, o.id, o.data FROM unnest(p_ids, p_data) WITH ORDINALITY AS o(id, data, ord)
-  ON CONFLICT (k, id) DO NOTHING;
-  GET DIAGNOSTICS v_appended = ROW_COUNT;
-  IF v_appended = 0 THEN
-    UPDATE ${names.conversation} AS c SET seq = v_last WHERE c.k = p_key;
-    RETURN 'stored ' || v_last || ' 0';
-  END IF;
-  RETURN 'stored ' || (v_last + v_count) || ' ' || v_appended;
-END`;
-  const parameters = `p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
-  p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint`;
-  return functionDefinition(names.append, parameters, { returns: "text", body });
+`;
 }
 
 /**
@@ -83,26 +88,7 @@ DECLARE
   v_shift bigint;
   v_outside bigint;
 BEGIN
-  SELECT c.seq INTO v_seq FROM ${names.conversation} AS c WHERE c.k = p_key AND ${ALIVE} FOR UPDATE;
-  IF p_version <> coalesce(v_seq::text, '') THEN
-    RETURN 'conflict ' || coalesce(v_seq::text, '');
-  END IF;
-  SELECT r.seq INTO v_from FROM ${names.record} AS r WHERE r.k = p_key AND r.id = p_from AND r.seq > 0;
-  IF v_seq IS NULL OR v_from IS NULL THEN
-    RETURN 'from ' || coalesce(v_seq::text, '');
-  END IF;
-  SELECT r.seq INTO v_through FROM ${names.record} AS r WHERE r.k = p_key AND r.id = p_through AND r.seq > 0;
-  IF v_through IS NULL THEN
-    RETURN 'through ' || v_seq;
-  ELSIF v_through < v_from THEN
-    RETURN 'order ' || v_seq;
-  END IF;
-  SELECT min(o.ord) - 1 INTO v_outside FROM unnest(p_ids) WITH ORDINALITY AS o(id, ord)
-  JOIN ${names.record} AS r ON r.k = p_key AND r.id = o.id WHERE r.seq NOT BETWEEN v_from AND v_through;
-  IF v_outside IS NOT NULL THEN
-    RETURN 'outside ' || v_outside;
-  END IF;
-  DELETE FROM ${names.record} AS r WHERE r.k = p_key AND r.id = ANY (p_ids);
+${findRun(names)}  DELETE FROM ${names.record} AS r WHERE r.k = p_key AND r.id = ANY (p_ids);
   -- The ids stay, at positions of their own that nothing else ever has.
   UPDATE ${names.record} AS r SET seq = -(v_seq + 1 + r.seq - v_from), data = ''
   WHERE r.k = p_key AND r.seq BETWEEN v_from AND v_through;
@@ -123,6 +109,30 @@ END`;
   const parameters = `p_key uuid, p_from text, p_through text, p_ids text[], p_data text[],
   p_version text, p_ttl double precision`;
   return functionDefinition(names.replace, parameters, { returns: "text", body });
+}
+
+/** Locks the conversation, judges the version and finds the run. */
+function findRun(names: Names): string {
+  return `  SELECT c.seq INTO v_seq FROM ${names.conversation} AS c WHERE c.k = p_key AND ${ALIVE} FOR UPDATE;
+  IF p_version <> coalesce(v_seq::text, '') THEN
+    RETURN 'conflict ' || coalesce(v_seq::text, '');
+  END IF;
+  SELECT r.seq INTO v_from FROM ${names.record} AS r WHERE r.k = p_key AND r.id = p_from AND r.seq > 0;
+  IF v_seq IS NULL OR v_from IS NULL THEN
+    RETURN 'from ' || coalesce(v_seq::text, '');
+  END IF;
+  SELECT r.seq INTO v_through FROM ${names.record} AS r WHERE r.k = p_key AND r.id = p_through AND r.seq > 0;
+  IF v_through IS NULL THEN
+    RETURN 'through ' || v_seq;
+  ELSIF v_through < v_from THEN
+    RETURN 'order ' || v_seq;
+  END IF;
+  SELECT min(o.ord) - 1 INTO v_outside FROM unnest(p_ids) WITH ORDINALITY AS o(id, ord)
+  JOIN ${names.record} AS r ON r.k = p_key AND r.id = o.id WHERE r.seq NOT BETWEEN v_from AND v_through;
+  IF v_outside IS NOT NULL THEN
+    RETURN 'outside ' || v_outside;
+  END IF;
+`;
 }
 
 /** The functions that delete conversations by key, by owner and by age. They answer `<conversations> <records>`. */
