@@ -105,8 +105,9 @@ export class Calls {
     if (isUndone(error)) {
       return true;
     }
-    const state = sqlStateOf(error);
-    const isConnection = isConnectionLost(error) || TRANSIENT.test(state) || (!wasConnected && state === "");
+    const isConnection = wasConnected
+      ? isConnectionLost(error) || TRANSIENT.test(sqlStateOf(error))
+      : toFrameworkError(error, "connect", "read").code === "unavailable";
     return isConnection && this.#wasAnswered && this.#connection.reconnects;
   }
 
@@ -134,14 +135,11 @@ export class Calls {
   }
 
   /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
-  #giveUp(error: unknown, { timeoutMs }: Call, { lease }: Progress): void {
-    if (lease === undefined) {
-      return;
-    }
+  #giveUp(error: unknown, { timeoutMs, signal }: Call, { lease }: Progress): void {
     if (isAgentFrameworkError(error, "timeout")) {
-      lease.release(true);
-    } else {
-      setTimeout(() => lease.release(true), timeoutMs).unref();
+      lease?.release(true);
+    } else if (signal?.aborted) {
+      setTimeout(() => lease?.release(true), timeoutMs).unref();
     }
   }
 }

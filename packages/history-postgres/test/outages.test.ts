@@ -1,4 +1,5 @@
 import { startFaultProxy } from "@agentfw/test-servers";
+import pg from "pg";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { PostgresHistoryStore, type PostgresHistoryStoreOptions } from "../src/index.ts";
 import { conversationKey } from "../src/keys.ts";
@@ -144,7 +145,40 @@ describe("a call that takes too long", () => {
   });
 });
 
+describe("what its owner or the store closed", () => {
+  test("is told at once when it is a pool that was passed in", async () => {
+    const pool = new pg.Pool({ connectionString: inject("postgresUrl") });
+    const store = new PostgresHistoryStore({ pool }, { schema: freshSchema(), timeoutMs: 60_000 });
+    await store.append(conversation(), records("a", 1));
+    await pool.end();
+    expect(await rejection(store.append(conversation(), records("b", 1)))).toMatchObject({ code: "configuration" });
+  });
+
+  test("is closed in time also when the server does not answer, and opened again by the next call", async () => {
+    const { proxy, store } = await openProxied({ timeoutMs: 500 });
+    proxy.blackhole();
+    await store.close();
+    await store.close();
+    await proxy.pass();
+    expect((await store.read(conversation())).records).toHaveLength(3);
+  });
+});
+
 describe("an abort on the way", () => {
+  test("does not leave a connection lent that never answers", async () => {
+    const { proxy, store } = await openProxied({ timeoutMs: 300 });
+    proxy.blackhole();
+    const controller = new AbortController();
+    const calls = Array.from({ length: 10 }, () => store.read(conversation(), { signal: controller.signal }));
+    const ended = Promise.allSettled(calls);
+    setTimeout(() => controller.abort(), 50);
+    expect((await ended).filter(({ status }) => status === "fulfilled")).toEqual([]);
+    await proxy.pass();
+    // More calls than the pool has connections: all of them must have come back.
+    const again = Array.from({ length: 20 }, () => store.read(conversation()).then(({ records }) => records.length));
+    expect(await Promise.all(again)).toEqual(again.map(() => 3));
+  });
+
   test("rejects at once, and the connection comes back", async () => {
     const schema = freshSchema();
     const pool = openPool({ max: 1 });
