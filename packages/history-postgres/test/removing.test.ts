@@ -74,6 +74,21 @@ describe("deleteExpired", () => {
   });
 });
 
+describe("clear", () => {
+  test("leaves nothing on the disk of an append that it raced with", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema });
+    const keys = Array.from({ length: 60 }, (_, n) => conversation(`s${n}`));
+    await Promise.all(keys.map((key) => store.append(key, records("a", 1))));
+    await Promise.all(keys.flatMap((key) => [store.append(key, records("b", 200)), store.clear(key)]));
+    const { rows } = await openPool().query(
+      `SELECT count(*)::int AS lost FROM ${named(schema, "record")} AS r
+       WHERE NOT EXISTS (SELECT FROM ${named(schema, "conversation")} AS c WHERE c.k = r.k)`,
+    );
+    expect(rows).toEqual([{ lost: 0 }]);
+  });
+});
+
 describe("erase", () => {
   test("deletes everything of one owner and tells how much", async () => {
     const schema = freshSchema();
