@@ -73,6 +73,10 @@ test("a session file of another owner, of another session or of another kind is 
   const otherId = await runApp([...base, "--session", "another"]);
   expect(otherId).toMatchObject({ code: 2 });
   expect(otherId.errorOutput).toContain("holds the session demo, not another");
+  const another = await runApp([...base, "--owner", "mallory"]);
+  expect(another).toMatchObject({ code: 1 });
+  expect(another.errorOutput).toContain("unauthorized: the session file is another owner's");
+  expect(await readFile(file, "utf8")).toBe(text);
   await writeFile(file, text.replace('"owned":true,', ""));
   const unowned = await runApp(base);
   expect(unowned).toMatchObject({ code: 1 });
@@ -80,7 +84,7 @@ test("a session file of another owner, of another session or of another kind is 
   await writeFile(file, "{broken");
   const broken = await runApp(base);
   expect(broken).toMatchObject({ code: 1 });
-  expect(broken.errorOutput).toContain("configuration: session");
+  expect(broken.errorOutput).toContain("configuration: session file");
   expect(await readFile(file, "utf8")).toBe("{broken");
   const nowhere = await runApp([...base.slice(0, -1), join(data, "none", "session.json")]);
   expect(nowhere).toMatchObject({ code: 1 });

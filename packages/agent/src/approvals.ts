@@ -73,6 +73,8 @@ export interface Approvals {
   readonly batches: readonly ReleasedBatch[];
   /** Messages with requests that nobody has answered, reduced to these requests. */
   readonly waiting: readonly Message[];
+  /** Ids of the requests whose last answer this run brings. */
+  readonly settledNow: ReadonlySet<string>;
 }
 
 /**
@@ -82,13 +84,16 @@ export interface Approvals {
 export function findApprovals(scope: RunScope): Approvals {
   const messages = scope.run.modelInput();
   if (!messages.some(holdsApproval)) {
-    return { batches: [], waiting: [] };
+    return { batches: [], waiting: [], settledNow: new Set() };
   }
   const pending = groupMessages(messages).groups.filter(isPendingApproval);
   reportUnbound(scope, pending);
+  const answered = pending.filter(isAnswered);
+  const fresh = answered.filter((group) => isFresh(group, scope));
   return {
-    batches: pending.filter(isAnswered).flatMap((group) => released(group, scope)),
+    batches: answered.flatMap((group) => released(group, fresh.includes(group), scope)),
     waiting: pending.flatMap(unanswered),
+    settledNow: new Set(fresh.flatMap(({ responses }) => [...responses.keys()])),
   };
 }
 
@@ -111,16 +116,19 @@ function unanswered(group: MessageGroup): Message[] {
   });
 }
 
-function released(group: MessageGroup, scope: RunScope): ReleasedBatch[] {
-  // A batch starts in the run that brings its last answer. When all of them are stored, an earlier run started it.
+/** A batch starts in the run that brings its last answer. When all of them are stored, an earlier run started it. */
+function isFresh(group: MessageGroup, scope: RunScope): boolean {
   const given = scope.run.input.flatMap(({ contents }) => contents);
-  const isFresh = [...group.responses.values()].some(({ content }) => given.includes(content));
+  return [...group.responses.values()].some(({ content }) => given.includes(content));
+}
+
+function released(group: MessageGroup, isStarting: boolean, scope: RunScope): ReleasedBatch[] {
   return group.items.flatMap(({ message, slots }) => {
     const open = slots.filter(({ result }) => result === undefined);
     const planned = planCalls(message, open, scope);
     const calls = planned
       .filter((call) => !isDeclaration(call))
-      .map((call) => ({ ...call, settled: isFresh ? refusalOf(group, call.slot.resultId) : interruptionOf(call) }));
+      .map((call) => ({ ...call, settled: isStarting ? refusalOf(group, call.slot.resultId) : interruptionOf(call) }));
     const contents = planned.filter(isDeclaration).map(({ slot }) => slot.call);
     return open.length === 0 ? [] : [{ calls, left: contents.length === 0 ? undefined : { ...message, contents } }];
   });

@@ -5,7 +5,7 @@ export interface EarlierAttempt {
   readonly messages: readonly Message[];
   /** Calls that have no result and wait for nobody's approval, by the message that they are in. */
   readonly open: readonly { readonly message: Message; readonly slots: readonly CallSlot[] }[];
-  /** True when it ends with the model's own words, all of them, or with a question to the user. */
+  /** True when it ends as runs end: with the model's own words, a question to the user, or results that were the last. */
   readonly isAtEnd: boolean;
   /** True when it was given up and kept as far as it had come. */
   readonly isBrokenOff: boolean;
@@ -32,9 +32,19 @@ export function earlierAttempt(run: Run): EarlierAttempt | undefined {
   return {
     messages,
     open: open.filter(({ slots }) => slots.length > 0),
-    isAtEnd: last.role === "assistant" && isAnswered && !isIncomplete(last),
+    isAtEnd: isLast(messages) || (last.role === "assistant" && isAnswered && !isIncomplete(last)),
     isBrokenOff: messages.some(isIncomplete),
   };
+}
+
+/** True when the results at the end were not for the model to see: tools were off, or middleware ended the run. */
+function isLast(messages: readonly Message[]): boolean {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role !== "tool") + 1);
+  return results.some(
+    ({ contents, additionalProperties }) =>
+      additionalProperties?.["terminated"] === true ||
+      contents.some((content) => content.type === "function_result" && content.exception === "tools_off"),
+  );
 }
 
 function isIncomplete({ contents, additionalProperties }: Message): boolean {

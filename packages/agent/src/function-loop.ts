@@ -1,4 +1,14 @@
-import { callSlots, configurationError, functionResults, groupMessages, type Message, openCalls } from "@agentfw/core";
+import {
+  type Content,
+  callSlots,
+  configurationError,
+  functionResults,
+  groupMessages,
+  type Message,
+  messagesFromInput,
+  openCalls,
+} from "@agentfw/core";
+import { bindAnswers } from "./approval-answers.ts";
 import { approvalRequest, approvalRequests, findApprovals, interruptionOf, isAnswersOnly } from "./approvals.ts";
 import { type EarlierAttempt, earlierAttempt, nextOutputNumber } from "./earlier-attempt.ts";
 import { MessageFolder } from "./message-folder.ts";
@@ -36,6 +46,15 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
     loop.toolsOff ||= calls > scope.settings.maxModelCalls;
     await loop.answerCalls(await loop.model());
   }
+}
+
+function isIn(requestIds: ReadonlySet<string>, content: Content): boolean {
+  return content.type === "function_approval_response" && requestIds.has(content.id);
+}
+
+/** What cannot be stored is refused before the tools of the same answer run. @throws `configuration` naming the path. */
+function assertStorable(answer: readonly Message[]): void {
+  messagesFromInput(answer, () => crypto.randomUUID(), "answer");
 }
 
 class FunctionLoop {
@@ -80,7 +99,9 @@ class FunctionLoop {
 
   /** Runs what is approved by now. A run that brings answers only, and completes no batch with them, is over. */
   async resume(): Promise<void> {
-    const { batches, waiting } = findApprovals(this.#scope);
+    const answers = bindAnswers(this.#scope.run);
+    const { batches, waiting, settledNow } = findApprovals(this.#scope);
+    await this.#scope.claim(answers.filter(({ contents }) => contents.some((content) => isIn(settledNow, content))));
     for (const { calls, left } of batches) {
       await this.#scope.persist();
       const outcome = await this.#runBatch(calls);
@@ -147,6 +168,7 @@ class FunctionLoop {
       this.done = true;
       return;
     }
+    assertStorable(answer);
     if (this.toolsOff) {
       await this.#refuseCalls(calls);
       this.done = true;

@@ -49,7 +49,8 @@ export class MessageFolder {
       if (content.type === "usage") {
         this.#usage = addUsage(this.#usage, content.details);
       } else if (!isNothing(content) && !mergeIntoLast(draft.contents, content)) {
-        draft.contents.push(content);
+        // A copy: the client may use its object again, and a reader of the stream may change it.
+        draft.contents.push({ ...content });
       }
     }
   }

@@ -12,6 +12,7 @@ import {
 import { readAborting } from "./abortable.ts";
 import { type MessageCounter, MessageNamer } from "./message-namer.ts";
 import { composeStreams } from "./middleware.ts";
+import { checkedUpdate } from "./model-answer.ts";
 import type { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -28,7 +29,11 @@ export async function callModel(
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
   const updates = composeStreams(scope.chatMiddleware(), invocation, () => clientUpdates(scope, invocation));
   const namer = new MessageNamer(run.options.runId, counter);
-  await readAborting(updates, scope.interruption, (update) => {
+  await readAborting(updates, scope.interruption, (given) => {
+    const update = checkedUpdate(given);
+    if (given.contents?.some(isApproval)) {
+      scope.report({ type: "approval_ignored", message: "an approval in an answer of the model is left out" });
+    }
     noteConversation(scope, update.conversationId);
     return update.contents?.some(isResult) ? handOn(namer.separated(update), onUpdate) : onUpdate(namer.name(update));
   });
@@ -38,6 +43,10 @@ async function handOn(updates: readonly AgentUpdate[], onUpdate: (update: AgentU
   for (const update of updates) {
     await onUpdate(update);
   }
+}
+
+function isApproval({ type }: Content): boolean {
+  return type === "function_approval_response";
 }
 
 function isResult({ type }: Content): boolean {

@@ -9,9 +9,9 @@ import {
   MessageHistoryProvider,
   type MessagesInput,
   openCalls,
-  Run,
   report,
 } from "@agentfw/core";
+import { Run } from "@agentfw/core/run";
 import { Interruption } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
@@ -206,6 +206,11 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
         await hooks.persist();
       }
     },
+    claim: async (answers) => {
+      if (perCall && answers.length > 0 && !(await hooks.claim(answers))) {
+        throw new AgentFrameworkError("conflict", "another run has answered this approval");
+      }
+    },
     report: (event) =>
       report(settings.onDiagnostic, {
         ...event,
@@ -220,16 +225,27 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
 /** What an answer that broke off leaves: text and reasoning, marked as incomplete; half a call is no call. */
 function unfinished(message: Message): Message[] {
   const contents = message.contents.filter((content) => !content.type.startsWith("function_"));
-  const additionalProperties = { ...message.additionalProperties, incomplete: true };
-  return contents.length === 0 ? [] : [{ ...message, contents, additionalProperties }];
+  return contents.length === 0 ? [] : [incomplete({ ...message, contents })];
 }
 
-/** Calls whose tools were given up are closed, so that what is kept loads as valid. */
+/**
+ * Calls whose tools were given up are closed, so that what is kept loads as valid. What does not end in a question to the
+ * user is marked as incomplete, or a retry would take it for the whole answer.
+ */
 function partialOf(messages: readonly Message[]): Message[] {
-  return groupMessages(messages).groups.flatMap((group) => {
-    for (const slot of isPendingApproval(group) ? [] : openCalls(group)) {
-      slot.result = interruptedResult(slot);
-    }
-    return groupToMessages(group);
-  });
+  const { groups } = groupMessages(messages);
+  for (const slot of groups.filter((group) => !isPendingApproval(group)).flatMap(openCalls)) {
+    slot.result = interruptedResult(slot);
+  }
+  const kept = groups.flatMap(groupToMessages);
+  const last = kept.at(-1);
+  const newest = groups.at(-1);
+  if (last !== undefined && newest !== undefined && !isPendingApproval(newest)) {
+    kept[kept.length - 1] = incomplete(last);
+  }
+  return kept;
+}
+
+function incomplete(message: Message): Message {
+  return { ...message, additionalProperties: { ...message.additionalProperties, incomplete: true } };
 }

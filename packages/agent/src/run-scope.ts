@@ -37,6 +37,12 @@ export interface RunScope {
   refreshTools(): void;
   /** Hands what was produced to the providers, in per-service-call mode. */
   persist(): Promise<void>;
+  /**
+   * Stores answers to approval requests before their calls run, in per-service-call mode.
+   *
+   * @throws `conflict` when another run stored one of them first.
+   */
+  claim(answers: readonly Message[]): Promise<void>;
   report(event: Omit<DiagnosticEvent, "provider">): void;
   /** What the model call at hand has produced so far, for an answer that breaks off. */
   draft: () => readonly Message[];

@@ -84,12 +84,13 @@ export async function runCalls(
   onResult: (message: Message) => Promise<void>,
 ): Promise<BatchOutcome> {
   let terminated = false;
-  const terminate = () => {
-    terminated = true;
-  };
-  const outcomes = await Promise.all(
+  const settled = await Promise.allSettled(
     calls.map(async (call) => {
-      const { result, exception } = await outcomeOf(call, scope, terminate);
+      let isLast = false;
+      const { result, exception } = await outcomeOf(call, scope, () => {
+        isLast = true;
+        terminated = true;
+      });
       const message: Message = {
         role: "tool",
         messageId: call.slot.resultId,
@@ -102,11 +103,20 @@ export async function runCalls(
             ...(exception === undefined ? {} : { exception }),
           },
         ],
+        // A retry must see that the model was not to be asked again.
+        ...(isLast ? { additionalProperties: { terminated: true } } : {}),
       };
       await onResult(message);
       return { message, failed: exception !== undefined };
     }),
   );
+  // Not sooner: what a call still does after its run has ended would be seen by nobody, and stored behind its back.
+  const outcomes = settled.map((one) => {
+    if (one.status === "rejected") {
+      throw one.reason;
+    }
+    return one.value;
+  });
   return {
     messages: outcomes.map(({ message }) => message),
     allFailed: outcomes.length > 0 && outcomes.every(({ failed }) => failed),

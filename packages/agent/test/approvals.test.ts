@@ -174,7 +174,7 @@ describe("Approval answers", () => {
     expect(ran).toHaveLength(3);
     expect(again.messages).toEqual([]);
     expect(client.calls).toHaveLength(2);
-    expect(diagnostics).toMatchObject([{ type: "approval_ignored" }]);
+    expect(diagnostics).toMatchObject([{ type: "approval_ignored" }, { type: "already_stored" }]);
   });
 
   it("count once when two of them come at the same time", async () => {

@@ -1,6 +1,6 @@
-import { isAgentFrameworkError } from "@agentfw/core";
+import { HistoryProvider, isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { failureOf, open, type StoreCall } from "./fixture.ts";
+import { failureOf, open, type StoreCall, TestStore } from "./fixture.ts";
 import { call, shape } from "./scripted-client.ts";
 
 /** A store whose calls of these names never settle: a connection into a black hole. */
@@ -63,9 +63,23 @@ describe("A store that never answers", () => {
     expect(shape(await stored())).toEqual(["user: a", "assistant: two"]);
   });
 
+  it("is asked twice in a run as a secondary store, however often something is stored", async () => {
+    const audit = new TestStore();
+    audit.before = silent("append", "read");
+    const calls = Array.from({ length: 8 }, (_, index) => call(`${index}`, "look"));
+    const fixture = open([calls, [call("again", "look")], "done"], {
+      tools: [{ name: "look", parameters: { type: "object" }, execute: () => 1 }],
+      historyPersistence: "per-service-call",
+      contextProviders: [new HistoryProvider(audit, { sourceId: "audit", load: false, timeoutMs: 50 })],
+    });
+    expect((await fixture.agent.run("go", { session: fixture.session() })).text).toBe("done");
+    expect(await fixture.stored()).toHaveLength(13);
+    // Once during the run, and once more when it ends.
+    expect(audit.calls.filter(({ name }) => name === "append")).toHaveLength(2);
+    expect(fixture.diagnostics.filter(({ type }) => type === "provider_failed")).toHaveLength(2);
+  });
+
   it("does not hold up a run as a secondary store: the run is complete, and the failure is reported", async () => {
-    const { HistoryProvider } = await import("@agentfw/core");
-    const { TestStore } = await import("./fixture.ts");
     const audit = new TestStore();
     audit.before = silent("append", "read");
     const { agent, session, stored, diagnostics } = open(["hi"], {

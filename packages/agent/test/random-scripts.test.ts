@@ -42,6 +42,15 @@ function nextInput(world: World): MessageInput[] {
   return [{ role: "user", contents: "go on" }];
 }
 
+/** Answers to requests are stored under ids that are the same whoever gives them. */
+function idsInStore({ messageId, contents }: MessageInput & { messageId: string }): string[] {
+  const parts = typeof contents === "string" ? [] : contents;
+  const answers = parts.flatMap((part) =>
+    typeof part === "object" && part.type === "function_approval_response" ? [`${part.id}/#answer`] : [],
+  );
+  return answers.length === 0 ? [messageId] : answers;
+}
+
 async function step(world: World): Promise<void> {
   const runId = world.newName();
   const input = nextInput(world).map((message, index) => ({ ...message, messageId: `${runId}:i${index}` }));
@@ -49,8 +58,9 @@ async function step(world: World): Promise<void> {
     const response = await world.run(input, runId, attempt < 3 ? mishap(world) : { kind: "none", at: 0 });
     if (response !== undefined) {
       world.pending = response;
-      for (const { messageId } of [...input.filter(({ role }) => role === "user"), ...response.messages]) {
-        world.acknowledged.add(messageId);
+      const said = input.filter(({ role }) => role === "user").flatMap(idsInStore);
+      for (const id of [...said, ...response.messages.map(({ messageId }) => messageId)]) {
+        world.acknowledged.add(id);
       }
       return;
     }

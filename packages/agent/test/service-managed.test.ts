@@ -1,7 +1,8 @@
-import { AgentSession, type ChatUpdate } from "@agentfw/core";
+import { AgentSession, type ChatUpdate, InMemoryHistoryProvider } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
+import { Agent } from "../src/index.ts";
 import { type Fixture, type FixtureOptions, failureOf, open } from "./fixture.ts";
-import { type Answer, call, shape } from "./scripted-client.ts";
+import { type Answer, call, ScriptedClient, shape } from "./scripted-client.ts";
 
 /** An answer of a service that keeps the conversation, or says that it does. */
 function kept(text: string, conversationId = "conv"): Answer {
@@ -186,5 +187,38 @@ describe("A conversation that the service keeps", () => {
     await agent.run("a");
     await agent.run("b");
     expect(client.calls.map(({ options }) => options.conversationId)).toEqual([undefined, "conv", undefined]);
+  });
+
+  it("leaves nothing of a local run behind: the history that a run without a provider gets is that run's alone", async () => {
+    const client = new ScriptedClient(["here", kept("there")], storing.client);
+    const agent = new Agent({ client });
+    await agent.run("a", { session: agent.createSession(), chatOptions: { store: false } });
+    const bound = agent.getSession({ serviceSessionId: "conv", owner: null });
+    await agent.run("b", { session: bound });
+    expect(bound.state).toEqual({});
+    expect(agent.getProvider("in_memory")).toBeInstanceOf(InMemoryHistoryProvider);
+  });
+
+  it("is one session's matter: another session of the same agent keeps its history here", async () => {
+    const client = new ScriptedClient([kept("there"), "here", kept("there again"), "here again"], {
+      ...storing.client,
+      isStrict: false,
+    });
+    const agent = new Agent({ client });
+    const bound = agent.createSession();
+    const local = agent.createSession();
+    for (const _ of [1, 2]) {
+      await agent.run("to the service", { session: bound });
+      await agent.run("to us", { session: local, chatOptions: { store: false } });
+    }
+    expect(bound.serviceSessionId).toBe("conv");
+    expect(local.serviceSessionId).toBeUndefined();
+    expect(client.calls.map(({ messages }) => messages.length)).toEqual([1, 1, 1, 3]);
+    expect(client.calls.map(({ options }) => options.conversationId)).toEqual([
+      undefined,
+      undefined,
+      "conv",
+      undefined,
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Message } from "./message.ts";
 import type { RunContext } from "./run-context.ts";
 import type { AgentSession } from "./session.ts";
 
@@ -33,6 +34,13 @@ export interface ContextProvider {
    * start, and after each tool result. Store what is not stored yet; `afterRun` still follows.
    */
   persist?(context: RunContext): Promise<void>;
+
+  /**
+   * Called in per-service-call mode before calls run that a person has approved, with the answers as messages whose ids
+   * are the same in every process: stores them, and nothing else. False when another run stored one of them first, which
+   * then runs the calls; this run ends with `conflict`.
+   */
+  claim?(context: RunContext, answers: readonly Message[]): Promise<boolean>;
 
   /** The place in which runs of a session are queued one behind another. */
   conversationPlace?(session: AgentSession): ConversationPlace;

@@ -23,7 +23,7 @@ export interface ConversationSettings {
   readonly codec?: MessageCodec | undefined;
   /** What one unreadable record means: reject with `corrupt`, or skip and report it. @default "error" */
   readonly onCorrupt?: "error" | "skip" | undefined;
-  /** Every store call settles within this time, whatever the store does. @default 10,000 */
+  /** Every call of the store and the codec settles within this time, whatever they do. @default 10,000 */
   readonly timeoutMs?: number | undefined;
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
@@ -118,7 +118,9 @@ export class Conversation implements MessageLog {
     options: CallOptions & { readonly ifVersion?: string | undefined } = {},
   ): Promise<{ readonly version: string; readonly appended: number }> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
-    const records = await Promise.all(parsed.map((message) => this.#encode(message)));
+    const records = await this.#withCodec("encode", options, () =>
+      Promise.all(parsed.map((message) => this.#encode(message))),
+    );
     return this.#call("append", "write", options, () => this.#store.append(this.key, records, options));
   }
 
@@ -170,8 +172,10 @@ export class Conversation implements MessageLog {
   async read(options: MessageLogReadOptions = {}): Promise<MessageLogPage> {
     const { last, before, withFirst } = options;
     const page = await this.#page({ last, before, withFirst }, options);
-    const messages = await this.#decodeAll(page.records);
-    const first = page.first === undefined ? [] : await this.#decodeAll([page.first]);
+    const decode = (records: readonly HistoryRecord[]) =>
+      this.#withCodec("decode", options, () => this.#decodeAll(records));
+    const messages = await decode(page.records);
+    const first = page.first === undefined ? [] : await decode([page.first]);
     return { messages, version: page.version, older: page.older, first: first[0] };
   }
 
@@ -230,6 +234,15 @@ export class Conversation implements MessageLog {
   async #encode(message: Message): Promise<HistoryRecord> {
     const id = message.messageId;
     return { id, data: await this.#settings.codec.encode(message, { key: this.key, recordId: id }) };
+  }
+
+  /** A codec may be asynchronous, and must not hang a run either. */
+  #withCodec<T>(name: string, call: CallOptions, work: () => Promise<T>): Promise<T> {
+    assertCallOptions(call);
+    const { codec, timeoutMs } = this.#settings;
+    return codec === jsonMessageCodec
+      ? work()
+      : withDeadline(name, { kind: "read", signal: call.signal, timeoutMs, provider: this.key.source }, work);
   }
 
   #call<T>(name: string, kind: "read" | "write", call: CallOptions, operation: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import type { MessageLog } from "./message-log.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { HistoryKey } from "./ports/history-types.ts";
 import type { AgentSession } from "./session.ts";
-import { assertContractVersion, historyKeyText } from "./store-input.ts";
+import { assertContractVersion, assertSession, historyKeyText } from "./store-input.ts";
 
 /** Options of {@link HistoryProvider}. */
 export interface HistoryProviderOptions extends HistoryPolicy, ConversationSettings {}
@@ -39,6 +39,7 @@ export class HistoryProvider extends MessageHistoryProvider {
 
   /** This provider's conversation of a session, for reading, editing and clearing it. Does no I/O. */
   conversation(session: AgentSession): Conversation {
+    assertSession(session);
     return new Conversation(this.store, this.#key(session), this.#settings);
   }
 

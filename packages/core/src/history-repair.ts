@@ -24,9 +24,9 @@ export function assertOurs(
   context: RunContext,
 ): void {
   const skipped = messages.length - appended;
-  const own = messages.filter((message) => message.role !== "tool" && produced.has(message)).length;
-  if (skipped > messages.length - own) {
-    throw new AgentFrameworkError("conflict", "a run of this name is stored already");
+  const own = messages.filter((message) => message.role !== "tool" && produced.has(message));
+  if (skipped > messages.length - own.length) {
+    throw new AgentFrameworkError("conflict", "another run has stored this already");
   }
   if (skipped > 0) {
     context.report({

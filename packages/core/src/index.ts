@@ -70,6 +70,7 @@ export {
   groupMessages,
   groupToMessages,
   interruptedResult,
+  isAnswerTo,
   isDangling,
   isPendingApproval,
   type MessageGroup,
@@ -111,7 +112,8 @@ export type {
 } from "./ports/history-types.ts";
 export type { StateStore } from "./ports/state-store.ts";
 export type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "./ports/state-types.ts";
-export { Run, RunContext, type RunMessagesFilter, type RunOptions, type ToolSource } from "./run-context.ts";
+export type { Run, RunOptions, ToolSource } from "./run.ts";
+export { RunContext, type RunMessagesFilter } from "./run-context.ts";
 export {
   AgentSession,
   type AgentSessionJson,

@@ -15,11 +15,17 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 /** Deeper than this, JSON itself would run out of stack. */
 const MAX_LEVELS = 1_000;
 
+/** Cycles up to this length are noticed where they close; longer ones a little later, so that depth costs nothing. */
+const NEAR = 8;
+
 /** Where a value stands. Paths are spelled out only when something is wrong. */
 interface Place {
   readonly value: unknown;
   readonly name: string | number;
   readonly parent: Place | undefined;
+  readonly level: number;
+  /** The ancestor at the last power of two, which every cycle meets (R. P. Brent, BIT 20, 1980). */
+  readonly landmark: Place | undefined;
 }
 
 /**
@@ -33,10 +39,10 @@ interface Place {
  * than 1,000 levels deep.
  */
 export function toJson(value: unknown, path: string): Json {
-  return copy({ value, name: path, parent: undefined }, new Set());
+  return copy({ value, name: path, parent: undefined, level: 0, landmark: undefined });
 }
 
-function copy(place: Place, ancestors: Set<unknown>): Json {
+function copy(place: Place): Json {
   const { value } = place;
   switch (typeof value) {
     case "string":
@@ -45,32 +51,25 @@ function copy(place: Place, ancestors: Set<unknown>): Json {
     case "number":
       return Number.isFinite(value) ? value : refuse(place, String(value));
     case "object":
-      return value === null ? null : copyObject(value, place, ancestors);
+      return value === null ? null : copyObject(value, place);
     default:
       return refuse(place, `a ${typeof value}`);
   }
 }
 
-function copyObject(value: object, place: Place, ancestors: Set<unknown>): Json {
+function copyObject(value: object, place: Place): Json {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? refuse(place, "an invalid date") : value.toISOString();
   }
-  if (ancestors.has(value) || ancestors.size >= MAX_LEVELS) {
-    return refuse(place, ancestors.has(value) ? "a cycle" : "too deep a nesting");
+  if (isInItself(place)) {
+    return refuse(place, "a cycle");
   }
-  ancestors.add(value);
-  const result = Array.isArray(value) ? copyArray(value, place, ancestors) : copyMembers(value, place, ancestors);
-  ancestors.delete(value);
-  return result;
-}
-
-function copyArray(value: readonly unknown[], place: Place, ancestors: Set<unknown>): Json {
-  return Array.from(value, (item, name) =>
-    item === undefined ? null : copy({ value: item, name, parent: place }, ancestors),
-  );
-}
-
-function copyMembers(value: object, place: Place, ancestors: Set<unknown>): Json {
+  if (place.level >= MAX_LEVELS) {
+    return refuse(place, "too deep a nesting");
+  }
+  if (Array.isArray(value)) {
+    return Array.from(value, (item: unknown, name) => (item === undefined ? null : copy(within(place, name, item))));
+  }
   if (!isPlainObject(value)) {
     return refuse(place, `an instance of ${value.constructor?.name || "a class"}`);
   }
@@ -81,10 +80,26 @@ function copyMembers(value: object, place: Place, ancestors: Set<unknown>): Json
     if (typeof member === "string") {
       setOwn(result, name, member);
     } else if (member !== undefined) {
-      setOwn(result, name, copy({ value: member, name, parent: place }, ancestors));
+      setOwn(result, name, copy(within(place, name, member)));
     }
   }
   return result;
+}
+
+function within(parent: Place, name: string | number, value: unknown): Place {
+  const { level, landmark } = parent;
+  return { value, name, parent, level: level + 1, landmark: (level & (level - 1)) === 0 ? parent : landmark };
+}
+
+function isInItself({ value, parent, landmark }: Place): boolean {
+  let ancestor = parent;
+  for (let near = 0; ancestor !== undefined && near < NEAR; near += 1) {
+    if (ancestor.value === value) {
+      return true;
+    }
+    ancestor = ancestor.parent;
+  }
+  return landmark?.value === value;
 }
 
 function refuse(place: Place, what: string): never {

@@ -151,7 +151,7 @@ function placeResponses(message: Message, requests: ReadonlyMap<string, Approval
   // What the model says is no answer, also when it looks like one.
   for (const content of message.role === "assistant" ? [] : message.contents) {
     const request = content.type === "function_approval_response" ? requests.get(content.id) : undefined;
-    if (content.type === "function_approval_response" && request !== undefined && answers(content, request.call)) {
+    if (content.type === "function_approval_response" && request !== undefined && isAnswerTo(content, request.call)) {
       const { responses } = request.group;
       if (!responses.has(content.id)) {
         responses.set(content.id, { message: { ...message, contents: [content] }, content });
@@ -162,7 +162,7 @@ function placeResponses(message: Message, requests: ReadonlyMap<string, Approval
 }
 
 /** False for an answer to another call than the one that was asked about. */
-function answers(response: FunctionApprovalResponseContent, asked: FunctionCallContent): boolean {
+export function isAnswerTo(response: FunctionApprovalResponseContent, asked: FunctionCallContent): boolean {
   const call = response.functionCall;
   return (
     call === undefined ||

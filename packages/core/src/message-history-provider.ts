@@ -12,9 +12,10 @@ import {
   openCalls,
 } from "./message-groups.ts";
 import type { MessageLog } from "./message-log.ts";
-import type { Run, RunContext } from "./run-context.ts";
+import type { Run } from "./run.ts";
+import type { RunContext } from "./run-context.ts";
 import type { AgentSession } from "./session.ts";
-import { assertCallOptions, assertCount, assertName, assertObject } from "./store-input.ts";
+import { assertCallOptions, assertCount, assertName, assertObject, assertSession } from "./store-input.ts";
 
 /** Changes what was loaded before the model sees it. The store is not touched. Whole groups are restored afterwards. */
 export type HistoryReducer = (
@@ -112,6 +113,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
    * @throws as the store does; a failure is never an empty history.
    */
   async getMessages(session: AgentSession, options: { readonly signal?: AbortSignal } = {}): Promise<Message[]> {
+    assertSession(session);
     assertCallOptions(options);
     const page = await this.open(session).read({ signal: options.signal });
     return [...page.messages];
@@ -134,11 +136,19 @@ export abstract class MessageHistoryProvider implements ContextProvider {
     });
     notes.version = window.version;
     const ids = resultIds(window.groups, answered);
+    const own = `${context.runId}:o`;
     const staysOpen = ({ call, resultId }: CallSlot): boolean =>
       // Of calls that an earlier attempt at this very run left, only the runtime knows whether they wait for the caller.
-      resultId.startsWith(`${context.runId}:o`) || ids.get(call.callId)?.includes(resultId) === true;
+      (resultId.startsWith(own) && /^\d+\//.test(resultId.slice(own.length))) ||
+      ids.get(call.callId)?.includes(resultId) === true;
     const messages = repair(window, staysOpen, notes.repairs, context);
     context.addHistory(await this.#reduce(messages, staysOpen, context), ids);
+  }
+
+  async claim(context: RunContext, answers: readonly Message[]): Promise<boolean> {
+    const { storeInputs = true, storeFilter = () => true } = this.#policy;
+    const stored = storeInputs ? answers.filter(storeFilter) : [];
+    return stored.length === 0 || (await this.#append(this.#notesOf(context), stored)) === stored.length;
   }
 
   async persist(context: RunContext): Promise<void> {
@@ -194,22 +204,27 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       if (messages.length === 0) {
         return;
       }
-      const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
       const isRepeated = notes.isUncertain;
-      notes.isUncertain = true;
-      const { version, appended } = await notes.log.append(messages, { ifVersion });
-      notes.isUncertain = false;
-      notes.version = version;
+      const appended = await this.#append(notes, messages);
       if (this.loadsHistory && !isRepeated) {
         assertOurs(messages, appended, new Set(produced), context);
-      }
-      for (const message of messages) {
-        notes.stored.add(message.messageId);
       }
     };
     // A write that failed says nothing about the next one.
     notes.writing = notes.writing.catch(() => undefined).then(write);
     await notes.writing;
+  }
+
+  async #append(notes: RunNotes, messages: readonly Message[]): Promise<number> {
+    const ifVersion = this.#policy.conditionalAppend ? notes.version : undefined;
+    notes.isUncertain = true;
+    const { version, appended } = await notes.log.append(messages, { ifVersion });
+    notes.isUncertain = false;
+    notes.version = version;
+    for (const message of messages) {
+      notes.stored.add(message.messageId);
+    }
+    return appended;
   }
 
   #notesOf(context: RunContext): RunNotes {

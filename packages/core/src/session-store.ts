@@ -1,4 +1,6 @@
+import { assertTimeout, withDeadline } from "./deadline.ts";
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "./errors.ts";
+import type { CallOptions } from "./ports/history-types.ts";
 import type { StateStore } from "./ports/state-store.ts";
 import { AgentSession } from "./session.ts";
 import {
@@ -8,6 +10,7 @@ import {
   assertName,
   assertObject,
   assertOwner,
+  assertSession,
 } from "./store-input.ts";
 
 /** Whose session it is; needed at every call, `null` for sessions that nobody owns. */
@@ -25,16 +28,26 @@ export interface SessionList {
 /**
  * Whole sessions in a {@link StateStore}. Every call is bound to an owner, which is part of the key; a session of
  * someone else reads as absent. Saving is optimistic: what was loaded is saved only over what it was loaded from.
+ *
+ * Every call settles within `timeoutMs`: a read with `timeout`, a write whose answer is missing with `outcome_unknown`.
  */
 export class SessionStore {
   readonly #store: StateStore;
+  readonly #timeoutMs: number;
   /** The etag under which a session object was last loaded or saved. */
   readonly #etags = new WeakMap<AgentSession, string>();
 
-  /** @throws `unsupported` for a store made for a later contract. */
-  constructor(store: StateStore) {
+  /**
+   * @param options `timeoutMs`: every store call settles within this time, whatever the store does. @default 10,000
+   * @throws `unsupported` for a store made for a later contract.
+   */
+  constructor(store: StateStore, options: { readonly timeoutMs?: number | undefined } = {}) {
     assertContractVersion(store, "store");
+    assertObject(options, "options");
+    const { timeoutMs = 10_000 } = options;
+    assertTimeout(timeoutMs, "timeoutMs");
     this.#store = store;
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
@@ -44,7 +57,8 @@ export class SessionStore {
    * they are.
    */
   async load(sessionId: string, scope: SessionScope): Promise<AgentSession | undefined> {
-    const item = await this.#store.get(keyOf(sessionId, scope), scope);
+    const key = keyOf(sessionId, scope);
+    const item = await this.#call("load", "read", scope, () => this.#store.get(key, scope));
     if (item === undefined) {
       return undefined;
     }
@@ -65,17 +79,18 @@ export class SessionStore {
     session: AgentSession,
     options: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined } = {},
   ): Promise<void> {
-    assertObject(session, "session");
+    assertSession(session);
     assertCallOptions(options);
     const scope = { owner: session.owner, signal: options.signal };
     const key = keyOf(session.sessionId, scope);
     const text = JSON.stringify(session);
     const etag = this.#etags.get(session);
     const write = { ...scope, tags: tagsOf(scope) };
-    const saved =
+    const saved = await this.#call("save", "write", scope, () =>
       options.overwrite || etag !== undefined
-        ? await this.#store.set(key, text, { ...write, ...(options.overwrite ? {} : { ifMatch: etag }) })
-        : await this.#store.create(key, text, write);
+        ? this.#store.set(key, text, { ...write, ...(options.overwrite ? {} : { ifMatch: etag }) })
+        : this.#store.create(key, text, write),
+    );
     this.#etags.set(session, saved.etag);
   }
 
@@ -114,7 +129,8 @@ export class SessionStore {
 
   /** Deletes a session; true when there was one. Its history is the history store's to clear. */
   async delete(sessionId: string, scope: SessionScope): Promise<boolean> {
-    return this.#store.delete(keyOf(sessionId, scope), scope);
+    const key = keyOf(sessionId, scope);
+    return this.#call("delete", "write", scope, () => this.#store.delete(key, scope));
   }
 
   /** The ids of this owner's sessions, oldest first, in pages. */
@@ -123,8 +139,17 @@ export class SessionStore {
   ): Promise<SessionList> {
     const tags = tagsOf(scope);
     const { limit, cursor, ...rest } = scope;
-    const page = await this.#store.listKeys({ ...rest, tags, limit, cursor });
+    const page = await this.#call("list", "read", scope, () => this.#store.listKeys({ ...rest, tags, limit, cursor }));
     return { sessionIds: page.keys.flatMap(({ key }) => idOf(key, scope.owner)), cursor: page.cursor };
+  }
+
+  #call<T>(name: string, kind: "read" | "write", options: CallOptions, operation: () => Promise<T>): Promise<T> {
+    assertCallOptions(options);
+    return withDeadline(
+      name,
+      { kind, signal: options.signal, timeoutMs: this.#timeoutMs, provider: "session-store" },
+      operation,
+    );
   }
 }
 

@@ -17,6 +17,13 @@ export function assertHistoryKey(key: HistoryKey): void {
   assertName(key.session, "key.session");
 }
 
+/** Refuses what is no session; one that another copy of core made is one. */
+export function assertSession(session: { toJSON(): unknown }): void {
+  if (typeof session?.toJSON !== "function") {
+    throw configurationError("session", "must be an AgentSession");
+  }
+}
+
 /** Refuses an owner that is neither text nor `null`. */
 export function assertOwner(owner: unknown, field: string): asserts owner is string | null {
   if (owner !== null && typeof owner !== "string") {
@@ -91,29 +98,39 @@ export function assertHistoryRecords(records: readonly HistoryRecord[], maxRecor
     throw configurationError("records", "must be an array");
   }
   const seen = new Set<string>();
-  for (const [index, record] of records.entries()) {
-    assertObject(record, `records[${index}]`);
-    const { id, data } = record;
-    assertName(id, `records[${index}].id`);
-    if (seen.has(id)) {
-      throw configurationError(`records[${index}].id`, "must not repeat within one call");
+  for (let index = 0; index < records.length; index += 1) {
+    const fault = faultOf(records[index], seen, maxRecordBytes);
+    if (fault !== undefined) {
+      const [member, rule, code = "configuration"] = fault;
+      throw new AgentFrameworkError(code, `records[${index}]${member}: ${rule}`);
     }
-    seen.add(id);
-    assertRecordData(data, `records[${index}].data`, maxRecordBytes);
   }
 }
 
-function assertRecordData(data: unknown, field: string, maxRecordBytes: number): void {
+/** What is wrong with a record, if anything; every append asks, so nothing is spelled out before. */
+function faultOf(
+  record: unknown,
+  seen: Set<string>,
+  maxRecordBytes: number,
+): readonly [member: string, rule: string, code?: "too_large"] | undefined {
+  if (!isObject(record)) {
+    return ["", "must be an object"];
+  }
+  const { id, data } = record;
+  if (typeof id !== "string" || id === "") {
+    return [".id", "must be a non-empty string"];
+  }
+  if (seen.size === seen.add(id).size) {
+    return [".id", "must not repeat within one call"];
+  }
   if (typeof data !== "string" || data.includes("\n") || data.includes("\r")) {
-    throw configurationError(field, "must be one JSON text on one line");
+    return [".data", "must be one JSON text on one line"];
   }
   // No UTF-8 text is longer than three bytes a unit, so most records need no exact count.
   if (data.length * 3 > maxRecordBytes && utf8Length(data) > maxRecordBytes) {
-    throw new AgentFrameworkError("too_large", `${field}: above the limit of ${maxRecordBytes} bytes`);
+    return [".data", `above the limit of ${maxRecordBytes} bytes`, "too_large"];
   }
-  if (!isWellFormedJson(data)) {
-    throw configurationError(field, "must be one well-formed JSON text");
-  }
+  return isWellFormedJson(data) ? undefined : [".data", "must be one well-formed JSON text"];
 }
 
 function isWellFormedJson(text: string): boolean {

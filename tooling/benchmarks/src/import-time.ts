@@ -72,6 +72,8 @@ async function bundled(entry: Entry, outfile: string): Promise<void> {
     platform: "node",
     target: "node20.19",
     logLevel: "error",
+    // Installed without development dependencies, the packages have no link to each other; this one has.
+    nodePaths: [join(HOME, "node_modules")],
     plugins: [driversStayOutside],
   });
 }

@@ -4,9 +4,9 @@ import {
   type HistoryStore,
   jsonMessageCodec,
   type Message,
-  Run,
   RunContext,
 } from "@agentfw/core";
+import { Run } from "@agentfw/core/run";
 import type { Turn } from "./conversation.ts";
 import { BenchmarkError } from "./errors.ts";
 import { LOADED_MESSAGES } from "./measurement.ts";

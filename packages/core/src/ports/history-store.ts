@@ -23,7 +23,10 @@ export interface HistoryStore {
 
   /**
    * Adds records at the end: all or nothing, contiguous, in append order. A record whose id is stored is skipped, so a
-   * repeated append succeeds with `appended: 0`. `too_large` and `configuration` are raised before anything is written.
+   * repeated append succeeds with `appended: 0`.
+   *
+   * @throws `configuration`, `too_large`, `conflict` (with `ifVersion`), `unavailable`, `timeout`: nothing was written;
+   * `outcome_unknown` for a write whose answer was lost; `corrupt` when what is stored cannot be added to.
    */
   append(
     key: HistoryKey,
@@ -31,10 +34,14 @@ export interface HistoryStore {
     options?: AppendOptions,
   ): Promise<{ readonly version: string; readonly appended: number }>;
 
-  /** Reads a page at the cost of the page, whatever is stored. An unknown key gives no records and version `""`. */
+  /**
+   * Reads a page at the cost of the page, whatever is stored. An unknown key gives no records and version `""`.
+   *
+   * @throws `corrupt` naming the position; `conflict` for a cursor to what is no longer stored; `unavailable`, `timeout`.
+   */
   read(key: HistoryKey, options?: ReadOptions): Promise<HistoryPage>;
 
-  /** Removes exactly this conversation, at one point in time. Succeeds on an unknown key. */
+  /** Removes exactly this conversation, at one point in time. Succeeds on an unknown key. @throws as `append` does */
   clear(key: HistoryKey, options?: CallOptions): Promise<void>;
 
   /**

@@ -5,10 +5,10 @@ import {
   type MessageHistoryProvider,
   type MessagesInput,
   messagesFromInput,
-  Run,
   RunContext,
   type RunOptions,
 } from "../../src/index.ts";
+import { Run } from "../../src/run.ts";
 
 let runs = 0;
 
