@@ -38,12 +38,13 @@ export class Database {
 
   /** Runs one statement, once the tables are there. @throws errors of the framework, or the abort reason. */
   async run({ name, kind, template, values, signal }: Question): Promise<Answer> {
-    const start = performance.now();
+    let timeoutMs = this.#timeoutMs;
     if (!this.layout.isReady) {
-      const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs, signal } as const;
+      const start = performance.now();
+      const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
       await withDeadline(name, deadline, () => this.layout.ensure());
+      timeoutMs = Math.max(1, timeoutMs - (performance.now() - start));
     }
-    const timeoutMs = Math.max(1, this.#timeoutMs - (performance.now() - start));
     try {
       return await this.#calls.run({ name, kind, signal, timeoutMs, statement: withValues(template, values) });
     } catch (error) {
