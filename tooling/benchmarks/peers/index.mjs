@@ -4,5 +4,5 @@ import { langchainRedis } from "./langchain-redis.mjs";
 import { openaiAgents } from "./openai-agents.mjs";
 import { unstorage } from "./unstorage.mjs";
 
-/** Each is a `Peer` of ../src/peers.ts. */
+/** Each is a `Peer` of ../src/peer.ts. */
 export const peers = [langchainMemory, openaiAgents, keyv, langchainFile, unstorage, langchainRedis];

@@ -1,4 +1,4 @@
-import type { Peer } from "./peers.ts";
+import type { Peer } from "./peer.ts";
 
 /** What is measured, in the order in which it is shown. */
 export const JOBS = [
@@ -11,9 +11,6 @@ export const JOBS = [
 ] as const;
 
 export type Job = (typeof JOBS)[number];
-
-/** How many messages the load jobs load. */
-export const LOADED_MESSAGES = 20;
 
 interface Named {
   /** `raw`, `agentfw` with what is special about it, or a peer's name. */

@@ -1,61 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isPlainObject, type Message, messageText } from "@agentfw/core";
-import { messages, TurnSource } from "./conversation.ts";
-import { type JobContext, LOADED_MESSAGES, type Operation } from "./measurement.ts";
+import { type Message, messageText } from "@agentfw/core";
+import { LOADED_MESSAGES, messages, TurnSource } from "./conversation.ts";
+import type { JobContext, Operation } from "./measurement.ts";
+import type { Peer, PeerKind, PeerMessage, PeerPlace, PeerStore } from "./peer.ts";
 import { assertLoaded } from "./provider-turns.ts";
-
-/** A message as peers are given it, to be put into whatever form they want it in. */
-export interface PeerMessage {
-  readonly id: string;
-  readonly role: Message["role"];
-  readonly text: string;
-}
-
-/** What a peer can keep a conversation in. */
-export type PeerKind = "memory" | "file" | "redis";
-
-/** Where a peer's server is. */
-export interface PeerPlace {
-  readonly url: string;
-  /** Begins the keys of everything that is stored there. */
-  readonly prefix: string;
-}
-
-/** What a peer's store is opened with. */
-export interface PeerOptions extends Partial<PeerPlace> {
-  /** An empty folder. */
-  readonly directory: string;
-  /** The conversations that there are to be. */
-  readonly sessions: readonly string[];
-  /** What each of them holds already. */
-  readonly messages: readonly PeerMessage[];
-}
-
-/** A peer in use. */
-export interface PeerStore {
-  append(session: string, messages: readonly PeerMessage[]): Promise<void>;
-  /** Loads the newest messages in the peer's best way, and tells how many there were. */
-  load(session: string, last: number): Promise<number>;
-  close?(): Promise<void>;
-}
-
-/** Another library's way to keep a conversation. */
-export interface Peer {
-  readonly name: string;
-  readonly kind: PeerKind;
-  open(options: PeerOptions): Promise<PeerStore>;
-}
-
-/** True for what a module of the peers' folder is to export. */
-export function isPeer(value: unknown): value is Peer {
-  return (
-    isPlainObject(value) &&
-    typeof value["name"] === "string" &&
-    ["memory", "file", "redis"].some((kind) => kind === value["kind"]) &&
-    typeof value["open"] === "function"
-  );
-}
 
 /** Turns that are appended in a block. Some peers write the whole conversation for each, so it must not grow much. */
 const TURNS_IN_A_BLOCK = 100;

@@ -7,7 +7,7 @@ import type { Plan } from "../src/blocks.ts";
 import { BenchmarkError } from "../src/errors.ts";
 import { type MeasureOptions, measure } from "../src/measure.ts";
 import { type Backend, JOBS, type Row } from "../src/measurement.ts";
-import type { Peer } from "../src/peers.ts";
+import type { Peer } from "../src/peer.ts";
 import { seededRandom } from "../src/random.ts";
 
 const plan: Plan = { runs: 2, blocks: 1, samples: 1, blockMs: 1, warmUpMs: 1 };

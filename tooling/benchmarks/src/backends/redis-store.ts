@@ -1,7 +1,7 @@
 import type { HistoryKey, HistoryRecord, Message } from "@agentfw/core";
 import type { RedisHistoryStore } from "@agentfw/history-redis";
-import { messages, TurnSource } from "../conversation.ts";
-import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
+import { LOADED_MESSAGES, messages, TurnSource } from "../conversation.ts";
+import type { Backend, JobContext, OpenJob, Operation } from "../measurement.ts";
 import { assertLoaded } from "../provider-turns.ts";
 import { openRedis, openRedisStore, type RedisPlace } from "../redis-place.ts";
 import { FEW_MESSAGES } from "./redis.ts";
