@@ -8,13 +8,15 @@ export interface PeerMessage {
 }
 
 /** What a peer can keep a conversation in. */
-export type PeerKind = "memory" | "file" | "redis";
+export type PeerKind = "memory" | "file" | "redis" | "postgres";
 
 /** Where a peer's server is. */
 export interface PeerPlace {
   readonly url: string;
-  /** Begins the keys of everything that is stored there. */
+  /** Begins the keys of everything that is stored there; where there are schemas, it is the name of one. */
   readonly prefix: string;
+  /** How many messages of other conversations there are to be. @default none */
+  readonly others?: number | undefined;
 }
 
 /** What a peer's store is opened with. */
@@ -39,6 +41,8 @@ export interface PeerStore {
 export interface Peer {
   readonly name: string;
   readonly kind: PeerKind;
+  /** It is left out where a conversation is longer, because one load would take seconds. @default any length */
+  readonly mostMessages?: number | undefined;
   open(options: PeerOptions): Promise<PeerStore>;
 }
 
@@ -47,7 +51,7 @@ export function isPeer(value: unknown): value is Peer {
   return (
     isPlainObject(value) &&
     typeof value["name"] === "string" &&
-    ["memory", "file", "redis"].some((kind) => kind === value["kind"]) &&
+    ["memory", "file", "redis", "postgres"].some((kind) => kind === value["kind"]) &&
     typeof value["open"] === "function"
   );
 }

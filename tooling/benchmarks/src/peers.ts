@@ -11,7 +11,7 @@ const TURNS_IN_A_BLOCK = 100;
 
 /** Appends to one conversation, for every peer of a kind. */
 export function peerAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count: context.sizes.messages }, async (peer) => {
     const store = new Reopening(peer, context, { sessions: ["session"], count: context.sizes.messages, place });
     const turns = new TurnSource();
     return {
@@ -26,7 +26,7 @@ export function peerAppends(context: JobContext, kind: PeerKind, place?: PeerPla
 
 /** Appends to many conversations at once, for every peer of a kind. */
 export function peerConcurrentAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count: 0 }, async (peer) => {
     const sessions = Array.from({ length: context.sizes.conversations }, (_, number) => `session-${number}`);
     const store = new Reopening(peer, context, { sessions, count: 0, place });
     const turns = new TurnSource();
@@ -42,7 +42,7 @@ export function peerConcurrentAppends(context: JobContext, kind: PeerKind, place
 
 /** Loads the end of a conversation, for every peer of a kind. */
 export function peerLoads(context: JobContext, kind: PeerKind, count: number, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count }, async (peer) => {
     const store = new Reopening(peer, context, { sessions: ["session"], count, place });
     await store.reopen();
     return {
@@ -55,11 +55,12 @@ export function peerLoads(context: JobContext, kind: PeerKind, count: number, pl
 
 async function eachPeer(
   { peers }: JobContext,
-  kind: PeerKind,
+  { kind, count }: { readonly kind: PeerKind; readonly count: number },
   make: (peer: Peer) => Promise<Operation>,
 ): Promise<Operation[]> {
   const operations: Operation[] = [];
-  for (const peer of peers.filter((candidate) => candidate.kind === kind)) {
+  const isTakingPart = (peer: Peer) => peer.kind === kind && count <= (peer.mostMessages ?? Number.POSITIVE_INFINITY);
+  for (const peer of peers.filter(isTakingPart)) {
     operations.push(await make(peer));
   }
   return operations;
@@ -109,9 +110,13 @@ class Reopening {
       directory: this.#directory,
       sessions: this.#sessions,
       messages: this.#messages,
-      ...(this.#place && { url: this.#place.url, prefix: `${this.#place.prefix}-${this.#peer.name}` }),
+      ...(this.#place && placeFor(this.#peer, this.#place)),
     });
   }
+}
+
+function placeFor({ name }: Peer, { url, prefix, others }: PeerPlace): PeerPlace {
+  return { url, prefix: `${prefix}-${name}`, others };
 }
 
 function nextTurn(turns: TurnSource): PeerMessage[] {
