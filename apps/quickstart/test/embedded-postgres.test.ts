@@ -7,6 +7,9 @@ import { runApp, startApp, temporaryFolder } from "./support/app.ts";
 import { postgres } from "./support/postgres.ts";
 import { linesOf, regular } from "./support/recordings.ts";
 
+// Each process that runs PostgreSQL takes a second of one core.
+vi.setConfig({ testTimeout: 120_000 });
+
 let template = "";
 
 // Making a database takes seconds; most tests begin with a copy of an empty one.
