@@ -45,11 +45,11 @@ test("without a URL each process runs PostgreSQL on the same folder, one after t
 
 test("what it stored stays in the folder: a chat goes on with it, shows it and clears it", async () => {
   const data = await copy();
-  await runApp(postgres("--data", data));
+  await runApp(postgres("--data", data, "--say", "Remember that I like Italian food."));
   const args = postgres("--data", data, "--chat");
   const outcome = await runApp(args, { input: "What kind of food do I like?\n/history\n/clear\n/history\n" });
   expect(outcome).toMatchObject({ code: 0, errorOutput: "" });
-  expect(outcome.output).toContain("Stored    4 messages.");
+  expect(outcome.output).toContain("Stored    2 messages.");
   expect(outcome.output).toContain('You told me: "Remember that I like Italian food."');
   expect(outcome.output).toContain("Nothing is stored.");
   expect((await runApp(args)).output).toContain("Stored    0 messages.");
