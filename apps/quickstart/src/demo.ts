@@ -84,7 +84,7 @@ async function turn(title: string, subtitle: string, text: string, options: Opti
 async function storedMessages(options: Options): Promise<readonly Message[]> {
   const backend = await openBackend(options);
   try {
-    return await backend.provider().getMessages(await openSession(options));
+    return await (await backend.provider()).getMessages(await openSession(options));
   } finally {
     await backend.close();
   }

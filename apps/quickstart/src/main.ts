@@ -12,6 +12,7 @@ const MODES: Readonly<Record<Options["mode"], (options: Options) => Promise<numb
   say: async (options) => (await import("./say.ts")).say(options),
   chat: async (options) => (await import("./chat.ts")).chat(options),
   transcripts: async (options) => (await import("./transcripts/transcripts.ts")).replayTranscripts(options),
+  sql: async (options) => (await import("./sql.ts")).runSql(options),
   verify: async () => (await import("./transcripts/verify.ts")).verifyFromStandardInput(),
 };
 

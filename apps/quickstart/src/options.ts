@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type BackendName, backendNames, hasServer, isBackendName } from "./backends/index.ts";
+import { type BackendName, backendNames, isBackendName, staysWithoutUrl, takesUrl } from "./backends/index.ts";
 import { UsageError } from "./errors.ts";
 import { shellQuoted, withoutPassword } from "./terminal.ts";
 
 /** What the program is to do. */
-export type Mode = "demo" | "chat" | "say" | "transcripts" | "verify" | "help";
+export type Mode = "demo" | "chat" | "say" | "transcripts" | "sql" | "verify" | "help";
 
 /** The command line, checked. */
 export interface Options {
@@ -20,6 +20,8 @@ export interface Options {
   readonly owner: string;
   /** With `--say`: the message. */
   readonly text: string;
+  /** With `--sql`: the statement. */
+  readonly sql: string;
   /** Where the serialized session is read from and written to. */
   readonly sessionFile: string | undefined;
   /** With `--transcripts`: the file with the recordings. */
@@ -42,8 +44,9 @@ const HELP = [
   ["chat", "", "Talk to the agent; every line is a turn. Works with a pipe, too."],
   ["say", "TEXT", "One turn, then the process ends. The demonstration is two of these."],
   ["transcripts", "FILE", "Replay recorded conversations and compare what was stored with the recording."],
+  ["sql", "STATEMENT", "With --backend postgres in a folder: print what the statement gives, a line for each row."],
   ["backend", "NAME", `Where the history is kept: ${listed("disjunction")}. Default: ${DEFAULTS.backend}.`],
-  ["url", "URL", "With --backend redis: where the server is. Without it, one is started and ends with the command."],
+  ["url", "URL", "With --backend postgres or redis: where the server is. Without it, a folder, or a temporary server."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
   ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
@@ -115,7 +118,7 @@ function assertNpmPassedOptions(args: readonly string[], environment: NodeJS.Pro
 }
 
 function assertTogether(values: Values): void {
-  const modes = ["chat", "say", "transcripts"].filter((name) => values[name] !== undefined);
+  const modes = ["chat", "say", "transcripts", "sql"].filter((name) => values[name] !== undefined);
   if (modes.length > 1) {
     throw new UsageError(`--${modes[0]} and --${modes[1]} do not go together`);
   }
@@ -130,6 +133,7 @@ function assertTogether(values: Values): void {
   refuse("session-file", ["say", "chat"]);
   refuse("session", ["the demonstration", "say", "chat"]);
   refuse("new", ["the demonstration", "say", "chat"]);
+  refuse("owner", ["the demonstration", "say", "chat", "transcripts"]);
   if (values["new"] && values["session"] !== undefined) {
     throw new UsageError("--new makes a session id of its own and does not go with --session");
   }
@@ -148,10 +152,13 @@ function checked(values: Values): Options {
     throw new UsageError(`there is no backend named ${backend}; there are ${listed("conjunction")}`);
   }
   const url = text("url");
-  if (url !== undefined && !hasServer(backend)) {
+  if (url !== undefined && !takesUrl(backend)) {
     throw new UsageError(`--url does not go with --backend ${backend}, which has no server`);
   }
-  if (values["check"] && hasServer(backend) && url === undefined) {
+  if (values["sql"] !== undefined && (backend !== "postgres" || url !== undefined)) {
+    throw new UsageError("--sql goes with --backend postgres without --url; psql asks a server");
+  }
+  if (values["check"] && takesUrl(backend) && url === undefined && !staysWithoutUrl(backend)) {
     throw new UsageError("--check finds nothing on a server that it has to start; --url says where the replay is");
   }
   return {
@@ -162,6 +169,7 @@ function checked(values: Values): Options {
     session: text("session") ?? (values["new"] ? `demo-${randomUUID().slice(0, 8)}` : DEFAULTS.session),
     owner: text("owner") ?? DEFAULTS.owner,
     text: text("say") ?? "",
+    sql: text("sql") ?? "",
     sessionFile: text("session-file"),
     transcripts: text("transcripts") ?? "",
     replay: text("replay") ?? timeName(),
@@ -173,7 +181,7 @@ function modeOf(values: Values): Mode {
   if (values["help"] || values["h"]) {
     return "help";
   }
-  const modes = ["verify", "chat", "say", "transcripts"] as const;
+  const modes = ["verify", "chat", "say", "transcripts", "sql"] as const;
   return modes.find((name) => values[name] !== undefined) ?? "demo";
 }
 

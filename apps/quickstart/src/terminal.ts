@@ -32,6 +32,12 @@ export function shellQuoted(argument: string): string {
 export function withoutPassword(url: string): string {
   const shown = new URL(url);
   shown.password = shown.password === "" ? "" : "***";
+  for (const name of shown.searchParams.keys()) {
+    // Drivers of PostgreSQL take it from there, too.
+    if (/password/i.test(name)) {
+      shown.searchParams.set(name, "***");
+    }
+  }
   return shown.href;
 }
 

@@ -25,7 +25,8 @@ export function howToKeep({ backend }: Workplace, { sessionFile }: Options): str
 export async function openWorkplace(options: Options): Promise<Workplace> {
   const backend = await openBackend(options);
   const model = await chooseModel();
-  const history = backend.provider();
+  const session = await openSession(options);
+  const history = await backend.provider();
   const agent = new Agent({
     name: "QuickstartAgent",
     client: model.client,
@@ -33,5 +34,5 @@ export async function openWorkplace(options: Options): Promise<Workplace> {
     contextProviders: [history],
     onDiagnostic: ({ type, message }) => complain(`note: ${type}: ${message}`),
   });
-  return { agent, session: await openSession(options), model, backend, history };
+  return { agent, session, model, backend, history };
 }

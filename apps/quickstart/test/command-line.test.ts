@@ -21,6 +21,9 @@ test("each way to start it", () => {
     replay: "r",
     check: true,
   });
+  expect(parse("--backend=postgres", "--sql", "SELECT 1")).toMatchObject({ mode: "sql", sql: "SELECT 1" });
+  // What is in a folder is there for the next command.
+  expect(parse("--backend=postgres", "--transcripts", "f", "--replay=r", "--check").check).toBe(true);
   expect(parse("--chat", "--help").mode).toBe("help");
   expect(parse("-h").mode).toBe("help");
 });
@@ -38,7 +41,7 @@ test.each([
   [["--chat=yes"], /does not take an argument/],
   [["--session", ""], /--session must not be empty/],
   [["--owner="], /--owner must not be empty/],
-  [["--backend", "redish"], /no backend named redish; there are file, memory and redis/],
+  [["--backend", "redish"], /no backend named redish; there are file, memory, postgres and redis/],
   [["--backend", "__proto__"], /no backend named __proto__/],
   [["--chat", "--say", "x"], /--chat and --say do not go together/],
   [["--chat", "--transcripts", "x"], /do not go together/],
@@ -51,6 +54,9 @@ test.each([
   [["--url", ""], /--url must not be empty/],
   [["--url", "redis://localhost"], /--url does not go with --backend file, which has no server/],
   [["--backend", "memory", "--url", "redis://localhost"], /--url does not go with --backend memory/],
+  [["--sql", "SELECT 1"], /--sql goes with --backend postgres without --url/],
+  [["--backend", "postgres", "--url", "postgres://localhost", "--sql", "SELECT 1"], /psql asks a server/],
+  [["--backend", "postgres", "--sql", "SELECT 1", "--owner", "x"], /--owner does not go with --sql/],
   [["--backend", "redis", "--transcripts", "f", "--replay", "r", "--check"], /--url says where the replay is/],
 ])("%j makes no sense", (args, reason) => {
   expect(() => parse(...args)).toThrow(reason);
@@ -74,6 +80,9 @@ test("a command that is shown has no password in it", () => {
   expect(command("--chat", "--url=redis://me:secret@localhost:7000/1")).toBe(
     "npm run quickstart -- --chat '--url=redis://me:***@localhost:7000/1'",
   );
+  expect(command("--url=postgres://localhost/db?user=me&password=secret")).toBe(
+    "npm run quickstart -- '--url=postgres://localhost/db?user=me&password=***'",
+  );
   expect(command("--url=rediss://localhost")).toBe("npm run quickstart -- --url=rediss://localhost");
 });
 
@@ -81,7 +90,7 @@ test("the process ends with 0 for help and with 2 for what makes no sense", asyn
   const help = await runApp(["--help"]);
   expect(help).toMatchObject({ code: 0, errorOutput: "" });
   expect(help.output).toContain("--transcripts FILE");
-  expect(help.output).toContain("file, memory or redis");
+  expect(help.output).toContain("file, memory, postgres or redis");
   expect(help.output).toContain("--url URL");
   const bad = await runApp(["--bogus"]);
   expect(bad).toMatchObject({ code: 2, output: "" });

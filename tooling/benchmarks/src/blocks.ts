@@ -22,6 +22,7 @@ export interface Measured {
   /** Microseconds of one operation: the median over the blocks, for each run. */
   readonly runMedians: readonly number[];
   readonly roundTrips: number | undefined;
+  readonly logBytes: number | undefined;
 }
 
 interface Entry {
@@ -59,7 +60,7 @@ export async function measureSideBySide(
   }
   const measured: Measured[] = [];
   for (const { contender, runMedians } of entries) {
-    measured.push({ contender: contender.name, runMedians, roundTrips: await roundTripsOf(contender) });
+    measured.push({ contender: contender.name, runMedians, ...(await countsOf(contender)) });
   }
   return measured;
 }
@@ -73,12 +74,19 @@ function collect(type: "major" | "minor"): void {
 }
 
 /** Apart from what is timed, because counting costs time. */
-async function roundTripsOf(contender: Contender): Promise<number | undefined> {
-  if ("sample" in contender || contender.countRoundTrips === undefined) {
-    return undefined;
+async function countsOf(contender: Contender): Promise<Pick<Measured, "roundTrips" | "logBytes">> {
+  if ("sample" in contender) {
+    return { roundTrips: undefined, logBytes: undefined };
   }
-  await contender.prepare?.();
-  return contender.countRoundTrips();
+  const counted = async (count: (() => Promise<number>) | undefined) => {
+    if (count === undefined) {
+      return undefined;
+    }
+    await contender.prepare?.();
+    return count();
+  };
+  const roundTrips = await counted(contender.countRoundTrips);
+  return { roundTrips, logBytes: await counted(contender.countLogBytes) };
 }
 
 async function addBlock(entry: Entry): Promise<void> {

@@ -1,6 +1,9 @@
 import type { Message } from "@agentfw/core";
 import { type Random, seededRandom } from "./random.ts";
 
+/** How many messages the load jobs load. */
+export const LOADED_MESSAGES = 20;
+
 /** How long the messages of every measurement are, in characters. */
 export const USER_CHARACTERS = 120;
 export const ASSISTANT_CHARACTERS = 600;

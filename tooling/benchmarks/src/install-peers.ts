@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BenchmarkError } from "./errors.ts";
 import { HOME } from "./folders.ts";
-import { isPeer, type Peer } from "./peers.ts";
+import { isPeer, type Peer } from "./peer.ts";
 
 const FOLDER = join(HOME, "peers");
 const MARKER = join(FOLDER, "node_modules", ".lockfile-hash");

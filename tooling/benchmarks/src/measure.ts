@@ -43,7 +43,7 @@ function rows({ backend, job }: Selected, measured: readonly Measured[]): ShownR
   if (raw === undefined) {
     throw new BenchmarkError(`${backend.name}/${job} has no raw contender to compare with`);
   }
-  return measured.map(({ contender, runMedians, roundTrips }) => {
+  return measured.map(({ contender, runMedians, roundTrips, logBytes }) => {
     const { ratio, ratioMin, ratioMax, difference } = compare(runMedians, raw.runMedians);
     return {
       backend: backend.name,
@@ -54,6 +54,7 @@ function rows({ backend, job }: Selected, measured: readonly Measured[]): ShownR
       ratioMin: rounded(ratioMin),
       ratioMax: rounded(ratioMax),
       roundTrips: roundTrips === undefined ? null : rounded(roundTrips),
+      logBytes: logBytes === undefined ? null : Math.round(logBytes),
       aboveRawMicroseconds: rounded(difference),
     };
   });

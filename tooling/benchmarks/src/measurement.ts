@@ -1,4 +1,4 @@
-import type { Peer } from "./peers.ts";
+import type { Peer } from "./peer.ts";
 
 /** What is measured, in the order in which it is shown. */
 export const JOBS = [
@@ -11,9 +11,6 @@ export const JOBS = [
 ] as const;
 
 export type Job = (typeof JOBS)[number];
-
-/** How many messages the load jobs load. */
-export const LOADED_MESSAGES = 20;
 
 interface Named {
   /** `raw`, `agentfw` with what is special about it, or a peer's name. */
@@ -32,6 +29,8 @@ export interface Operation extends Named {
   readonly maxOperations?: number | undefined;
   /** Runs one operation and counts its round trips, where that can be done. Called after everything has been timed. */
   readonly countRoundTrips?: (() => Promise<number>) | undefined;
+  /** Runs some operations and counts the bytes that the server's write-ahead log grows by for one. Called after that. */
+  readonly countLogBytes?: (() => Promise<number>) | undefined;
 }
 
 /** Something that is timed elsewhere, in a process of its own for example. */
@@ -93,4 +92,6 @@ export interface Row {
 /** A row with what is only shown. */
 export interface ShownRow extends Row {
   readonly aboveRawMicroseconds: number;
+  /** What a server's write-ahead log grows by for one operation; `null` where there is none. */
+  readonly logBytes: number | null;
 }

@@ -1,68 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isPlainObject, type Message, messageText } from "@agentfw/core";
-import { messages, TurnSource } from "./conversation.ts";
-import { type JobContext, LOADED_MESSAGES, type Operation } from "./measurement.ts";
+import { type Message, messageText } from "@agentfw/core";
+import { LOADED_MESSAGES, messages, TurnSource } from "./conversation.ts";
+import type { JobContext, Operation } from "./measurement.ts";
+import type { Peer, PeerKind, PeerMessage, PeerPlace, PeerStore } from "./peer.ts";
 import { assertLoaded } from "./provider-turns.ts";
-
-/** A message as peers are given it, to be put into whatever form they want it in. */
-export interface PeerMessage {
-  readonly id: string;
-  readonly role: Message["role"];
-  readonly text: string;
-}
-
-/** What a peer can keep a conversation in. */
-export type PeerKind = "memory" | "file" | "redis";
-
-/** Where a peer's server is. */
-export interface PeerPlace {
-  readonly url: string;
-  /** Begins the keys of everything that is stored there. */
-  readonly prefix: string;
-}
-
-/** What a peer's store is opened with. */
-export interface PeerOptions extends Partial<PeerPlace> {
-  /** An empty folder. */
-  readonly directory: string;
-  /** The conversations that there are to be. */
-  readonly sessions: readonly string[];
-  /** What each of them holds already. */
-  readonly messages: readonly PeerMessage[];
-}
-
-/** A peer in use. */
-export interface PeerStore {
-  append(session: string, messages: readonly PeerMessage[]): Promise<void>;
-  /** Loads the newest messages in the peer's best way, and tells how many there were. */
-  load(session: string, last: number): Promise<number>;
-  close?(): Promise<void>;
-}
-
-/** Another library's way to keep a conversation. */
-export interface Peer {
-  readonly name: string;
-  readonly kind: PeerKind;
-  open(options: PeerOptions): Promise<PeerStore>;
-}
-
-/** True for what a module of the peers' folder is to export. */
-export function isPeer(value: unknown): value is Peer {
-  return (
-    isPlainObject(value) &&
-    typeof value["name"] === "string" &&
-    ["memory", "file", "redis"].some((kind) => kind === value["kind"]) &&
-    typeof value["open"] === "function"
-  );
-}
 
 /** Turns that are appended in a block. Some peers write the whole conversation for each, so it must not grow much. */
 const TURNS_IN_A_BLOCK = 100;
 
 /** Appends to one conversation, for every peer of a kind. */
 export function peerAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count: context.sizes.messages }, async (peer) => {
     const store = new Reopening(peer, context, { sessions: ["session"], count: context.sizes.messages, place });
     const turns = new TurnSource();
     return {
@@ -77,7 +26,7 @@ export function peerAppends(context: JobContext, kind: PeerKind, place?: PeerPla
 
 /** Appends to many conversations at once, for every peer of a kind. */
 export function peerConcurrentAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count: 0 }, async (peer) => {
     const sessions = Array.from({ length: context.sizes.conversations }, (_, number) => `session-${number}`);
     const store = new Reopening(peer, context, { sessions, count: 0, place });
     const turns = new TurnSource();
@@ -93,7 +42,7 @@ export function peerConcurrentAppends(context: JobContext, kind: PeerKind, place
 
 /** Loads the end of a conversation, for every peer of a kind. */
 export function peerLoads(context: JobContext, kind: PeerKind, count: number, place?: PeerPlace): Promise<Operation[]> {
-  return eachPeer(context, kind, async (peer) => {
+  return eachPeer(context, { kind, count }, async (peer) => {
     const store = new Reopening(peer, context, { sessions: ["session"], count, place });
     await store.reopen();
     return {
@@ -106,11 +55,12 @@ export function peerLoads(context: JobContext, kind: PeerKind, count: number, pl
 
 async function eachPeer(
   { peers }: JobContext,
-  kind: PeerKind,
+  { kind, count }: { readonly kind: PeerKind; readonly count: number },
   make: (peer: Peer) => Promise<Operation>,
 ): Promise<Operation[]> {
   const operations: Operation[] = [];
-  for (const peer of peers.filter((candidate) => candidate.kind === kind)) {
+  const isTakingPart = (peer: Peer) => peer.kind === kind && count <= (peer.mostMessages ?? Number.POSITIVE_INFINITY);
+  for (const peer of peers.filter(isTakingPart)) {
     operations.push(await make(peer));
   }
   return operations;
@@ -160,9 +110,13 @@ class Reopening {
       directory: this.#directory,
       sessions: this.#sessions,
       messages: this.#messages,
-      ...(this.#place && { url: this.#place.url, prefix: `${this.#place.prefix}-${this.#peer.name}` }),
+      ...(this.#place && placeFor(this.#peer, this.#place)),
     });
   }
+}
+
+function placeFor({ name }: Peer, { url, prefix, others }: PeerPlace): PeerPlace {
+  return { url, prefix: `${prefix}-${name}`, others };
 }
 
 function nextTurn(turns: TurnSource): PeerMessage[] {

@@ -7,9 +7,8 @@ import {
   RunContext,
 } from "@agentfw/core";
 import { Run } from "@agentfw/core/run";
-import type { Turn } from "./conversation.ts";
+import { LOADED_MESSAGES, type Turn } from "./conversation.ts";
 import { BenchmarkError } from "./errors.ts";
-import { LOADED_MESSAGES } from "./measurement.ts";
 
 /** A provider of histories, as a run calls it. */
 type HistoryHooks = Required<Pick<ContextProvider, "sourceId" | "beforeRun" | "afterRun">>;

@@ -3,9 +3,10 @@ import { HistoryProvider } from "@agentfw/core";
 import { RedisHistoryStore } from "@agentfw/history-redis";
 import { type RedisServer, startFaultProxy, startRedis } from "@agentfw/test-servers";
 import { Redis } from "ioredis";
+import { LOADED_MESSAGES } from "./conversation.ts";
 import { BenchmarkError } from "./errors.ts";
-import { LOADED_MESSAGES, type Operation } from "./measurement.ts";
-import type { PeerPlace } from "./peers.ts";
+import type { Operation } from "./measurement.ts";
+import type { PeerPlace } from "./peer.ts";
 
 /** A Redis server for one job, and a place of the job's own on it. */
 export interface RedisPlace extends PeerPlace {

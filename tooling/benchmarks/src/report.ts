@@ -24,8 +24,12 @@ export function thisMachine(): Machine {
 
 /** The text of the JSON file. */
 export function jsonReport(facts: { quick: boolean; seed: number; runs: number }, rows: readonly ShownRow[]): string {
-  const written = rows.map(({ aboveRawMicroseconds: _, ...row }): Row => row);
-  return `${JSON.stringify({ machine: thisMachine(), ...facts, rows: written }, undefined, 2)}\n`;
+  const written = rows.map(({ aboveRawMicroseconds: _, logBytes: _bytes, ...row }): Row => row);
+  const logged = rows.filter(({ logBytes }) => logBytes !== null);
+  const logBytes = Object.fromEntries(
+    logged.map(({ backend, job, contender, logBytes: bytes }) => [`${backend}/${job}/${contender}`, bytes]),
+  );
+  return `${JSON.stringify({ machine: thisMachine(), ...facts, rows: written, logBytes }, undefined, 2)}\n`;
 }
 
 const COLUMNS: readonly { readonly title: string; readonly text: (row: ShownRow) => string; readonly right?: true }[] =
@@ -38,6 +42,7 @@ const COLUMNS: readonly { readonly title: string; readonly text: (row: ShownRow)
     { title: "ratio", text: (row) => figure(row.ratioToRaw, 2), right: true },
     { title: "min..max", text: (row) => (isRaw(row) ? "" : range(row)), right: true },
     { title: "round trips", text: (row) => (row.roundTrips === null ? "-" : figure(row.roundTrips, 2)), right: true },
+    { title: "log bytes", text: (row) => (row.logBytes === null ? "-" : figure(row.logBytes, 0)), right: true },
   ];
 
 /** The rows as lines of text, the first of them the titles. */

@@ -92,8 +92,21 @@ describe("measureSideBySide", () => {
     expect(measured?.roundTrips).toBe(3);
     expect(calls.slice(-2)).toEqual(["prepared", "counted"]);
     expect(calls.filter((call) => call === "counted")).toHaveLength(1);
+    expect(measured?.logBytes).toBeUndefined();
     const [uncounted] = await measureSideBySide([{ name: "raw", operation }], plan, seededRandom(1));
     expect(uncounted?.roundTrips).toBeUndefined();
+  });
+
+  it("lets the bytes of a log be counted after the round trips, made ready again", async () => {
+    const calls: string[] = [];
+    const operation = () => {};
+    const prepare = () => void calls.push("prepared");
+    const countRoundTrips = async () => calls.push("counted");
+    const countLogBytes = async () => calls.push("logged") * 0 + 1700;
+    const contender = { name: "raw", operation, prepare, countRoundTrips, countLogBytes };
+    const [measured] = await measureSideBySide([contender], plan, seededRandom(1));
+    expect(measured?.logBytes).toBe(1700);
+    expect(calls.slice(-4)).toEqual(["prepared", "counted", "prepared", "logged"]);
   });
 
   it("takes the word of what is timed elsewhere", async () => {

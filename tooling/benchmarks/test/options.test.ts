@@ -49,6 +49,8 @@ describe("parseOptions", () => {
       "file-no-fsync/append-turn",
       "redis/append-turn",
       "redis-store/append-turn",
+      "postgres/append-turn",
+      "postgres-store/append-turn",
     ]);
   });
 

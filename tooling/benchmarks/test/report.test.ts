@@ -12,6 +12,7 @@ const raw: ShownRow = {
   ratioMin: 1,
   ratioMax: 1,
   roundTrips: null,
+  logBytes: null,
   aboveRawMicroseconds: 0,
 };
 const ours: ShownRow = {
@@ -22,19 +23,21 @@ const ours: ShownRow = {
   ratioMin: 2,
   ratioMax: 150.4,
   roundTrips: 1,
+  logBytes: 1694,
   aboveRawMicroseconds: 99.94,
 };
 
 describe("jsonReport", () => {
   it("holds the rows with the members that they are to have, and the facts", () => {
     const report: unknown = JSON.parse(jsonReport({ quick: true, seed: 7, runs: 3 }, [raw, ours]));
-    const { aboveRawMicroseconds: _, ...row } = ours;
+    const { aboveRawMicroseconds: _, logBytes: _bytes, ...row } = ours;
     expect(report).toEqual({
       machine: thisMachine(),
       quick: true,
       seed: 7,
       runs: 3,
       rows: [expect.objectContaining({ contender: "raw" }), row],
+      logBytes: { "memory/append-turn/agentfw": 1694 },
     });
   });
 
@@ -50,9 +53,9 @@ describe("jsonReport", () => {
 describe("tableLines", () => {
   it("aligns a line for each row below the titles", () => {
     expect(tableLines([raw, ours])).toEqual([
-      "backend  job          contender  median us  above raw us  ratio   min..max  round trips",
-      "memory   append-turn  raw             0.12                 1.00                       -",
-      "memory   append-turn  agentfw       12,346          99.9   3.46  2.00..150         1.00",
+      "backend  job          contender  median us  above raw us  ratio   min..max  round trips  log bytes",
+      "memory   append-turn  raw             0.12                 1.00                       -          -",
+      "memory   append-turn  agentfw       12,346          99.9   3.46  2.00..150         1.00      1,694",
     ]);
   });
 

@@ -7,7 +7,7 @@ import type { Plan } from "../src/blocks.ts";
 import { BenchmarkError } from "../src/errors.ts";
 import { type MeasureOptions, measure } from "../src/measure.ts";
 import { type Backend, JOBS, type Row } from "../src/measurement.ts";
-import type { Peer } from "../src/peers.ts";
+import type { Peer } from "../src/peer.ts";
 import { seededRandom } from "../src/random.ts";
 
 const plan: Plan = { runs: 2, blocks: 1, samples: 1, blockMs: 1, warmUpMs: 1 };
@@ -29,8 +29,9 @@ function listPeer(name: string, kind: Peer["kind"], calls: Set<string>): Peer {
   return {
     name,
     kind,
-    open: async ({ directory, sessions, messages, url, prefix = "" }) => {
-      const place = url === undefined ? "" : ` at ${new URL(url).protocol}`;
+    open: async ({ directory, sessions, messages, url, prefix = "", others }) => {
+      const beside = others === undefined ? "" : ` beside ${others}`;
+      const place = url === undefined ? "" : ` at ${new URL(url).protocol}${beside}`;
       calls.add(`open ${sessions.length} with ${messages.length}${place}`);
       expect(prefix).toMatch(url === undefined ? /^$/ : /^agentfw-benchmarks-.*-peer$/);
       expect(await readdir(directory)).toEqual([]);
@@ -53,7 +54,7 @@ function listPeer(name: string, kind: Peer["kind"], calls: Set<string>): Peer {
   };
 }
 
-const KINDS = ["memory", "file", "redis"] as const;
+const KINDS = ["memory", "file", "redis", "postgres"] as const;
 
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "run/run-overhead": [
@@ -90,6 +91,14 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "redis-store/load-last-20": ["raw", "agentfw"],
   "redis-store/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
   "redis-1-ms/concurrent-64": ["raw", "agentfw", "agentfw one by one"],
+  "postgres/append-turn": ["raw", "raw prepared", "agentfw"],
+  "postgres/load-last-20": ["raw", "raw prepared", "agentfw"],
+  "postgres/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
+  "postgres/concurrent-64": ["raw", "agentfw", "agentfw one by one"],
+  "postgres/import": ["raw", "agentfw"],
+  "postgres-store/append-turn": ["raw", "raw prepared", "agentfw"],
+  "postgres-store/load-last-20": ["raw", "raw prepared", "agentfw"],
+  "postgres-store/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
   "openai/import": ["raw", "agentfw"],
 };
 
@@ -124,8 +133,12 @@ describe("every job of every backend", () => {
       expect([row.backend, row.job]).toEqual([backend.name, job]);
       assertRow(row);
       // One round trip for an append and for a load is what the store promises.
-      const isCounted = backend.name.startsWith("redis") && /^(append|load)-/.test(job);
+      const isCounted = /^(redis|postgres)/.test(backend.name) && /^(append|load)-/.test(job);
       expect(row.roundTrips).toBe(isCounted ? 1 : null);
+      const isLogged = isCounted && backend.name.startsWith("postgres");
+      expect(row.logBytes).toEqual(isLogged ? expect.any(Number) : null);
+      // A turn of two messages is that much text.
+      expect(row.logBytes ?? Number.POSITIVE_INFINITY).toBeGreaterThan(job === "append-turn" ? 720 : -1);
     }
     expect(await readdir(scratch)).toEqual([]);
   });
@@ -144,6 +157,9 @@ describe("peers", () => {
     ["redis", "load-last-20-of-100000", ["open 1 with 90 at redis:", "load 20", "close"]],
     ["redis", "concurrent-64", ["open 3 with 0 at redis:", "append user 120,assistant 600", "close"]],
     ["redis-1-ms", "concurrent-64", ["open 3 with 0 at redis:", "append user 120,assistant 600", "close"]],
+    ["postgres", "append-turn", ["open 1 with 40 at postgres: beside 90", "append user 120,assistant 600", "close"]],
+    ["postgres", "load-last-20-of-100000", ["open 1 with 90 at postgres: beside 90", "load 20", "close"]],
+    ["postgres", "concurrent-64", ["open 3 with 0 at postgres: beside 90", "append user 120,assistant 600", "close"]],
   ] as const)("take part in %s/%s, doing the same work", async (backendName, job, expected) => {
     const calls = new Set<string>();
     const other = new Set<string>();
@@ -153,6 +169,14 @@ describe("peers", () => {
     expect(rows.map(({ contender }) => contender)).toEqual([...(EXPECTED[`${backendName}/${job}`] ?? []), "peer"]);
     expect([...calls].toSorted()).toEqual([...expected].toSorted());
     expect([...other]).toEqual([]);
+  });
+
+  it("are left out where a conversation is longer than they can bear", async () => {
+    const peer: Peer = { ...listPeer("peer", "memory", new Set()), mostMessages: 40 };
+    const contenders = async (job: "load-last-20" | "load-last-20-of-100000") =>
+      (await measure({ backend: backendOf("memory"), job }, options({ peers: [peer] }))).map((row) => row.contender);
+    expect(await contenders("load-last-20")).toContain("peer");
+    expect(await contenders("load-last-20-of-100000")).not.toContain("peer");
   });
 
   it("that load too little end the measurement", async () => {
@@ -209,6 +233,7 @@ describe("measure", () => {
       ratioMin: 2.5,
       ratioMax: 2.5,
       roundTrips: null,
+      logBytes: null,
       aboveRawMicroseconds: 6,
     });
   });

@@ -1,4 +1,6 @@
 export { type FaultProxy, type ProxyTarget, startFaultProxy } from "./fault-proxy.ts";
+export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
+export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";
 export { type RedisServer, type RedisServerOptions, startRedis } from "./redis.ts";
 export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";
 export type { ServerProcess } from "./server-process.ts";

@@ -1,5 +1,7 @@
 import type {} from "vitest";
 import type { TestProject } from "vitest/node";
+import { startPgBouncer } from "./pgbouncer.ts";
+import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startRedisCluster } from "./redis-cluster.ts";
 
@@ -11,11 +13,15 @@ declare module "vitest" {
     readonly securedRedisUrl: string;
     /** One URL for each of the three masters of a Redis Cluster. */
     readonly redisClusterUrls: readonly string[];
+    /** One PostgreSQL server; the URL's user may make databases and roles. */
+    readonly postgresUrl: string;
+    /** The same server behind PgBouncer in transaction mode. */
+    readonly pgBouncerUrl: string;
   }
 }
 
 /** What {@link testServers} can start. */
-export type TestServerKind = "redis" | "securedRedis" | "redisCluster";
+export type TestServerKind = "redis" | "securedRedis" | "redisCluster" | "postgres" | "pgBouncer";
 
 /** What a file named by Vitest's `globalSetup` exports as `setup`: it starts servers, and its result stops them. */
 export type ServerSetup = (project: TestProject) => Promise<() => Promise<void>>;
@@ -39,6 +45,27 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
     project.provide("redisClusterUrls", given ?? server?.urls ?? []);
     return stopOf(server);
   },
+  async postgres(project) {
+    const given = process.env["DATABASE_URL"];
+    const server = given === undefined ? await startPostgres() : undefined;
+    project.provide("postgresUrl", given ?? server?.url ?? "");
+    return stopOf(server);
+  },
+  async pgBouncer(project) {
+    const given = process.env["DATABASE_URL"];
+    const server = given === undefined ? await startPostgres() : undefined;
+    const url = given ?? server?.url ?? "";
+    const pooler = await startPgBouncer(url).catch(async (error) => {
+      await server?.stop();
+      throw error;
+    });
+    project.provide("postgresUrl", url);
+    project.provide("pgBouncerUrl", pooler.url);
+    return async () => {
+      await pooler.stop();
+      await server?.stop();
+    };
+  },
 };
 
 /**
@@ -46,7 +73,7 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
  * get their addresses by `inject("redisUrl")` and share them, so each test keeps to key prefixes of its own.
  *
  * A server whose environment variable is set (`REDIS_URL`, `REDIS_SECURED_URL`, `REDIS_CLUSTER_URLS` with commas) is
- * used from there and not started.
+ * used from there and not started. So is the PostgreSQL server of `DATABASE_URL`; `pgBouncer` starts itself in front of it.
  */
 export function testServers(...kinds: readonly TestServerKind[]): ServerSetup {
   return async (project) => {

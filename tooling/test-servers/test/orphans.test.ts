@@ -28,3 +28,12 @@ test("a process that stops its server as the last thing it does ends well", asyn
   expect(await ended).toBe(0);
   expect(isRunning(server.pid)).toBe(false);
 });
+
+test("PostgreSQL, which is many processes, does not survive its starter either", async () => {
+  const { server, ended, kill } = await startChild("wait", "postgres");
+  kill("SIGKILL");
+  await ended;
+  await eventually("the server's process is gone", () => !isRunning(server.pid));
+  await eventually("its folder is gone", () => !existsSync(server.directory));
+  expect(await isListening(server.port)).toBe(false);
+});

@@ -4,30 +4,34 @@ import type { AgentSession, DiagnosticHandler, HistoryPolicy, MessageHistoryProv
 export interface BackendOptions {
   /** The folder for everything that is stored on this machine. */
   readonly data: string;
-  /** Where the server is, for a backend that has one; without it, one is started. */
+  /** Where the server is, for a backend that has one; without it, one is started, or runs in this process. */
   readonly url?: string | undefined;
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
 
 /** A backend in use. */
 export interface OpenBackend {
-  /** Opens the same backend in another process. Undefined for a backend without a server. */
+  /** Opens the same backend in another process. Undefined without a server: the options are enough then. */
   readonly url: string | undefined;
+  /** With `one`, whatever this process has opened by `provider` or `clear` is closed to others until `close`. */
+  readonly processes: "one" | "many";
   /** What a person can do who wants to keep what ends with this process. Undefined when it stays. */
   readonly howToKeep: string | undefined;
   /** A history provider over this backend, with the given policy. */
-  provider(policy?: HistoryPolicy): MessageHistoryProvider;
+  provider(policy?: HistoryPolicy): Promise<MessageHistoryProvider>;
   /** Where the conversation is stored, in a few words. */
   where(session: AgentSession): Promise<string>;
   /** Where all conversations are. */
   readonly place: string;
   /** Commands that show what is stored. */
   howToLook(session: AgentSession): Promise<readonly string[]>;
+  /** Gives the rows of a SQL statement, where no other program can be asked. */
+  query?(sql: string): Promise<readonly unknown[]>;
   /** How to delete everything that this backend stored. */
   howToDelete(): string;
   /** Removes the conversation. */
   clear(session: AgentSession): Promise<void>;
-  /** Also ends a server that was started. */
+  /** Also ends a server that was started. What is in this process is opened anew by the next `provider`. */
   close(): Promise<void>;
 }
 

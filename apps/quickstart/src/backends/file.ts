@@ -15,9 +15,10 @@ export const fileBackend: Backend = {
     const fileOf = (session: AgentSession) => findFile(directory, session);
     return {
       url: undefined,
+      processes: "many",
       howToKeep: undefined,
       place: directory,
-      provider: (policy) => new HistoryProvider(store, { ...policy, onDiagnostic }),
+      provider: async (policy) => new HistoryProvider(store, { ...policy, onDiagnostic }),
       where: async (session) => (await fileOf(session)) ?? `${directory} (nothing is stored yet)`,
       howToLook: async (session) => {
         const file = await fileOf(session);

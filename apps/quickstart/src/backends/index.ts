@@ -2,19 +2,38 @@ import type { DiagnosticHandler } from "@agentfw/core";
 import { complain } from "../terminal.ts";
 import type { Backend, OpenBackend } from "./backend.ts";
 
-export type BackendName = "file" | "memory" | "redis";
+export type BackendName = "file" | "memory" | "postgres" | "redis";
 
 interface Entry {
-  /** True when it is on a server, which `--url` names. */
-  readonly hasServer: boolean;
+  /** True when `--url` can name a server. */
+  readonly takesUrl: boolean;
+  /** True when what is stored is there for the next command, also without `--url`. */
+  readonly staysWithoutUrl: boolean;
   load(): Promise<Backend>;
 }
 
 /** Every backend, loaded when it is chosen, so that the drivers of the others cost nothing. */
 const BACKENDS: Readonly<Record<BackendName, Entry>> = {
-  file: { hasServer: false, load: async () => (await import("./file.ts")).fileBackend },
-  memory: { hasServer: false, load: async () => (await import("./memory.ts")).memoryBackend },
-  redis: { hasServer: true, load: async () => (await import("./redis.ts")).redisBackend },
+  file: {
+    takesUrl: false,
+    staysWithoutUrl: true,
+    load: async () => (await import("./file.ts")).fileBackend,
+  },
+  memory: {
+    takesUrl: false,
+    staysWithoutUrl: false,
+    load: async () => (await import("./memory.ts")).memoryBackend,
+  },
+  postgres: {
+    takesUrl: true,
+    staysWithoutUrl: true,
+    load: async () => (await import("./postgres.ts")).postgresBackend,
+  },
+  redis: {
+    takesUrl: true,
+    staysWithoutUrl: false,
+    load: async () => (await import("./redis.ts")).redisBackend,
+  },
 };
 
 export function backendNames(): string[] {
@@ -26,8 +45,13 @@ export function isBackendName(name: string): name is BackendName {
 }
 
 /** True when `--url` can name the backend's server. */
-export function hasServer(name: BackendName): boolean {
-  return BACKENDS[name].hasServer;
+export function takesUrl(name: BackendName): boolean {
+  return BACKENDS[name].takesUrl;
+}
+
+/** True when what is stored is there for the next command, also without `--url`. */
+export function staysWithoutUrl(name: BackendName): boolean {
+  return BACKENDS[name].staysWithoutUrl;
 }
 
 /** Opens a backend by its name. Starts a server where there is to be one and no URL says where it is. */

@@ -7,9 +7,10 @@ export const memoryBackend: Backend = {
   isInSession: true,
   open: async () => ({
     url: undefined,
+    processes: "many",
     howToKeep: "--session-file FILE or --backend file would keep it",
     place: "the session objects, in memory",
-    provider: (policy) => new InMemoryHistoryProvider(policy),
+    provider: async (policy) => new InMemoryHistoryProvider(policy),
     where: async () => "in the session object, in the memory of this process",
     howToLook: async () => [],
     howToDelete: () => "nothing to delete: it is gone when the process ends",

@@ -22,10 +22,11 @@ export const redisBackend: Backend = {
     const find = (pattern: string) => `${cli} --scan --pattern ${shellQuoted(pattern)}`;
     return {
       url,
+      processes: "many",
       place: `${shownUrl}, in keys that begin with ${KEY_PREFIX}`,
       howToKeep:
         server === undefined ? undefined : "--url redis://127.0.0.1:6379, with a server of yours, would keep it",
-      provider: (policy) => new HistoryProvider(store, { ...policy, onDiagnostic }),
+      provider: async (policy) => new HistoryProvider(store, { ...policy, onDiagnostic }),
       where: async (session) => `${shownUrl}, a list with the key ${listKey("{...}", conversationName(session))}`,
       howToLook: async (session) => [
         find(`${KEY_PREFIX}:*`),

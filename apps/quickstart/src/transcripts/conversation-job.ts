@@ -81,7 +81,8 @@ export class ConversationJob {
   }
 
   async #assertNothingStored(): Promise<void> {
-    const stored = await this.#backend.provider().getMessages(this.#session);
+    const history = await this.#backend.provider();
+    const stored = await history.getMessages(this.#session);
     if (stored.length > 0) {
       throw new ExplainedError(`the replay ${this.#options.replay} is there already; --check compares it`);
     }

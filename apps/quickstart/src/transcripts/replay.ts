@@ -32,8 +32,8 @@ export async function replay(plan: Plan, backend: OpenBackend, session: AgentSes
       maxModelCalls: Number.MAX_SAFE_INTEGER,
       maxConsecutiveErrors: Number.MAX_SAFE_INTEGER,
     });
-  const usual = agentOver(note(false), backend.provider({ maxMessages: MAX_MESSAGES }));
-  const storing = agentOver(note(true), backend.provider({ load: false }));
+  const usual = agentOver(note(false), await backend.provider({ maxMessages: MAX_MESSAGES }));
+  const storing = agentOver(note(true), await backend.provider({ load: false }));
   for (const run of plan.runs) {
     client.prepare(run);
     const agent = run.loads ? usual : storing;

@@ -40,7 +40,8 @@ export async function replayTranscripts(options: Options): Promise<number> {
 
 /** A store that is away fails here, once, and not at every line. No line has the number of this session. */
 async function assertReachable(backend: OpenBackend, { replay, owner }: Options): Promise<void> {
-  await backend.provider().getMessages(new AgentSession({ sessionId: sessionIdOf(replay, 0), owner }));
+  const history = await backend.provider();
+  await history.getMessages(new AgentSession({ sessionId: sessionIdOf(replay, 0), owner }));
 }
 
 function checkCommand(options: Options): string {
@@ -49,19 +50,21 @@ function checkCommand(options: Options): string {
   return command("--transcripts", transcripts, "--replay", replay, "--check", ...where);
 }
 
-/** Conversations one after another; the processes that compare them run beside that, as many as there are cores. */
+/**
+ * Conversations one after another; the processes that compare them run beside that, as many as there are cores. Where
+ * only one process at a time can open the store, they come afterwards, one by one.
+ */
 async function runJobs(
   lines: readonly RecordingLine[],
   options: Options,
   backend: Backend & OpenBackend,
 ): Promise<ConversationOutcome[]> {
   const progress = startProgress(lines.length);
-  const limit = availableParallelism();
+  const isShared = backend.processes === "many";
+  const limit = isShared ? availableParallelism() : 1;
   const running = new Set<Promise<void>>();
   const outcomes: ConversationOutcome[] = [];
-  for (const [index, line] of lines.entries()) {
-    const job = new ConversationJob(line, options, backend);
-    await job.store();
+  const compare = async (job: ConversationJob, index: number) => {
     while (running.size >= limit) {
       await Promise.race(running);
     }
@@ -71,6 +74,22 @@ async function runJobs(
       progress.step();
     });
     running.add(verified);
+  };
+  const stored: ConversationJob[] = [];
+  for (const [index, line] of lines.entries()) {
+    const job = new ConversationJob(line, options, backend);
+    await job.store();
+    if (isShared) {
+      await compare(job, index);
+    } else {
+      stored.push(job);
+    }
+  }
+  if (!isShared) {
+    await backend.close();
+  }
+  for (const [index, job] of stored.entries()) {
+    await compare(job, index);
   }
   await Promise.all(running);
   progress.stop();

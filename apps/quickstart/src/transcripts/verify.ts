@@ -64,7 +64,7 @@ async function verify(request: VerifyRequest): Promise<VerifyReport> {
  * model is given it; others are repaired on that way by contract.
  */
 async function compared(recording: Recording, backend: OpenBackend, session: AgentSession): Promise<VerifyReport> {
-  const history = backend.provider();
+  const history = await backend.provider();
   const recorded = recording.messages.map(({ members }) => members);
   const stored = await history.getMessages(session);
   const asStored = differences(recorded, fromMessages(stored));

@@ -2,9 +2,9 @@ import { appendFile, mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentSession, HistoryProvider, type Message } from "@agentfw/core";
 import { FileHistoryStore } from "@agentfw/history-file";
-import { messages, TurnSource, turn } from "../conversation.ts";
+import { LOADED_MESSAGES, messages, TurnSource, turn } from "../conversation.ts";
 import { importJob } from "../import-time.ts";
-import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob } from "../measurement.ts";
+import type { Backend, JobContext, OpenJob } from "../measurement.ts";
 import { peerAppends, peerConcurrentAppends, peerLoads } from "../peers.ts";
 import { appendTurn, assertLoaded, loadWindow, seedStore } from "../provider-turns.ts";
 

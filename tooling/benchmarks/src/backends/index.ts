@@ -2,6 +2,8 @@ import type { Backend } from "../measurement.ts";
 import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
 import { memoryBackend } from "./memory.ts";
 import { openaiBackend } from "./openai.ts";
+import { postgresBackend } from "./postgres.ts";
+import { postgresStoreBackend } from "./postgres-store.ts";
 import { redisBackend, redisFarBackend } from "./redis.ts";
 import { redisStoreBackend } from "./redis-store.ts";
 import { runBackend, runInPiecesBackend } from "./run.ts";
@@ -16,5 +18,7 @@ export const BACKENDS: readonly Backend[] = [
   redisBackend,
   redisStoreBackend,
   redisFarBackend,
+  postgresBackend,
+  postgresStoreBackend,
   openaiBackend,
 ];

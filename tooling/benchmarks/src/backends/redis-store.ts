@@ -1,15 +1,11 @@
-import type { HistoryKey, HistoryRecord, Message } from "@agentfw/core";
+import type { HistoryRecord } from "@agentfw/core";
 import type { RedisHistoryStore } from "@agentfw/history-redis";
-import { messages, TurnSource } from "../conversation.ts";
-import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
+import { LOADED_MESSAGES, messages } from "../conversation.ts";
+import type { Backend, JobContext, OpenJob, Operation } from "../measurement.ts";
 import { assertLoaded } from "../provider-turns.ts";
 import { openRedis, openRedisStore, type RedisPlace } from "../redis-place.ts";
+import { appendingRecords, inPieces, keyOf, loadingRecords, records } from "../store-records.ts";
 import { FEW_MESSAGES } from "./redis.ts";
-
-/** Turns that are made before a block and appended in it. */
-const TURNS_IN_A_BLOCK = 125;
-/** As many of a conversation's records are appended at once when it is filled. */
-const PIECE = 1000;
 
 /**
  * The store alone against its commands alone, with texts that are there already: no message is made into JSON, and none
@@ -30,50 +26,30 @@ async function appendJob({ sizes }: JobContext): Promise<OpenJob> {
   const list = `${place.prefix}-raw`;
   const key = keyOf("append");
   const seed = records(messages(sizes.messages));
-  const raw = appending("raw", {
-    empty: () => place.client.del(list),
-    append: (added) => place.client.rpush(list, ...added.map(({ data }) => data)),
-    seed,
+  const rawAppend = (added: readonly HistoryRecord[]) => place.client.rpush(list, ...added.map(({ data }) => data));
+  const raw = appendingRecords("raw", {
+    prepare: async () => {
+      await place.client.del(list);
+      await rawAppend(seed);
+    },
+    append: rawAppend,
   });
-  const ours = appending("agentfw", {
-    empty: () => store.clear(key),
+  const ours = appendingRecords("agentfw", {
+    prepare: async () => {
+      await store.clear(key);
+      await store.append(key, seed);
+    },
     append: (added) => store.append(key, added),
-    seed,
   });
   return { contenders: [raw, ours].map(place.counted), close: closing(store, place) };
-}
-
-/** Where turns are appended. */
-interface Target {
-  empty(): Promise<unknown>;
-  append(added: readonly HistoryRecord[]): Promise<unknown>;
-  readonly seed: readonly HistoryRecord[];
-}
-
-function appending(name: string, { empty, append, seed }: Target): Operation {
-  const turns = new TurnSource();
-  let ready: HistoryRecord[][] = [];
-  return {
-    name,
-    maxOperations: TURNS_IN_A_BLOCK,
-    prepare: async () => {
-      await empty();
-      await append(seed);
-      ready = Array.from({ length: TURNS_IN_A_BLOCK }, () => {
-        const { user, assistant } = turns.next();
-        return records([user, assistant]);
-      });
-    },
-    operation: () => append(ready.pop() ?? []),
-  };
 }
 
 async function loadJob([count = 0, ...otherCounts]: readonly number[]): Promise<OpenJob> {
   const place = await openRedis();
   const { store } = openRedisStore(place);
-  const contenders = [await rawLoad(place, count), await storeLoad(store, "agentfw", count)];
+  const contenders = [await rawLoad(place, count), await loadingRecords(store, "agentfw", count)];
   for (const length of otherCounts) {
-    contenders.push(await storeLoad(store, `agentfw ${length}`, length));
+    contenders.push(await loadingRecords(store, `agentfw ${length}`, length));
   }
   return { contenders: contenders.map(place.counted), close: closing(store, place) };
 }
@@ -85,30 +61,6 @@ async function rawLoad({ client, prefix }: RedisPlace, count: number): Promise<O
     name: "raw",
     operation: async () => assertLoaded((await client.lrange(list, -LOADED_MESSAGES, -1)).length),
   };
-}
-
-async function storeLoad(store: RedisHistoryStore, name: string, count: number): Promise<Operation> {
-  const key = keyOf(String(count));
-  await inPieces(count, (piece) => store.append(key, piece));
-  return {
-    name,
-    operation: async () => assertLoaded((await store.read(key, { last: LOADED_MESSAGES })).records.length),
-  };
-}
-
-async function inPieces(count: number, append: (piece: readonly HistoryRecord[]) => Promise<unknown>): Promise<void> {
-  const all = records(messages(count));
-  for (let start = 0; start < all.length; start += PIECE) {
-    await append(all.slice(start, start + PIECE));
-  }
-}
-
-function records(list: readonly Message[]): HistoryRecord[] {
-  return list.map((message) => ({ id: message.messageId, data: JSON.stringify(message) }));
-}
-
-function keyOf(session: string): HistoryKey {
-  return { owner: null, source: "history", session };
 }
 
 function closing(store: RedisHistoryStore, place: RedisPlace): () => Promise<void> {

@@ -1,7 +1,7 @@
 import { AgentSession } from "@agentfw/core";
-import { messages, TurnSource, turn } from "../conversation.ts";
+import { LOADED_MESSAGES, messages, TurnSource, turn } from "../conversation.ts";
 import { importJob } from "../import-time.ts";
-import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
+import type { Backend, JobContext, OpenJob, Operation } from "../measurement.ts";
 import { peerAppends, peerConcurrentAppends, peerLoads } from "../peers.ts";
 import { appendTurn, assertLoaded, loadWindow, seedStore } from "../provider-turns.ts";
 import { openRedis, openRedisStore, type RedisPlace } from "../redis-place.ts";

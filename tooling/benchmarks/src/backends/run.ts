@@ -7,10 +7,10 @@ import {
   InMemoryHistoryProvider,
   InMemoryHistoryStore,
 } from "@agentfw/core";
-import { assistantText, messages, turn, userText } from "../conversation.ts";
+import { assistantText, LOADED_MESSAGES, messages, turn, userText } from "../conversation.ts";
 import { BenchmarkError } from "../errors.ts";
 import { importJob } from "../import-time.ts";
-import { type Backend, type JobContext, LOADED_MESSAGES, type OpenJob, type Operation } from "../measurement.ts";
+import type { Backend, JobContext, OpenJob, Operation } from "../measurement.ts";
 import { seedStore } from "../provider-turns.ts";
 
 /** Each adds a turn to the conversation, whose length must stay about what it is said to be. */

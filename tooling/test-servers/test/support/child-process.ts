@@ -21,9 +21,12 @@ export interface StarterProcess {
 }
 
 /** Starts a process that starts a server. It is bundled first: the oldest supported Node runs no TypeScript. */
-export async function startChild(mode: "wait" | "end" | "stop"): Promise<StarterProcess> {
+export async function startChild(
+  mode: "wait" | "end" | "stop",
+  kind: "redis" | "postgres" = "redis",
+): Promise<StarterProcess> {
   const program = await bundle();
-  const child = spawn(process.execPath, [program, mode], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, mode, kind], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   onTestFinished(async () => {
     child.kill("SIGKILL");

@@ -1,0 +1,63 @@
+import { configurationError, type HistoryKeyInfo, type HistoryList, type HistoryListFilter } from "@agentfw/core";
+import type { Row } from "./connection.ts";
+import { unexpectedAnswer } from "./errors.ts";
+import { decodeText, encodeText, ownerKey } from "./keys.ts";
+import type { Names } from "./names.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What is listed, and from where on. */
+export interface ListTask {
+  readonly filter: HistoryListFilter;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** Refuses a cursor that was never one. @throws `configuration` */
+export function assertListCursor(text: unknown): void {
+  if (typeof text !== "string" || !UUID.test(text)) {
+    throw configurationError("cursor", "must be a cursor that list gave");
+  }
+}
+
+/** One statement for a page, in the order of the conversations' keys, so that what is written meanwhile moves nothing. */
+export function listStatement(names: Names, { filter, limit, cursor }: ListTask): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const given = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ["(c.expires_at IS NULL OR c.expires_at > now())"];
+  if (!("allOwners" in filter)) {
+    conditions.push(`c.owner_key = ${given(ownerKey(filter.owner))}::uuid`);
+  }
+  if (filter.source !== undefined) {
+    conditions.push(`c.source = ${given(encodeText(filter.source))}`);
+  }
+  if (cursor !== undefined) {
+    conditions.push(`c.k > ${given(cursor)}::uuid`);
+  }
+  const text = `SELECT c.k::text AS k, c.owner, c.source, c.session,
+floor(extract(epoch FROM c.updated_at) * 1000)::bigint::text AS updated FROM ${names.conversation} AS c
+WHERE ${conditions.join(" AND ")} ORDER BY c.k LIMIT ${given(limit + 1)}::bigint`;
+  return { text, values };
+}
+
+/** The page that the rows hold: one more than the limit means that there are more. */
+export function listOf(rows: readonly Row[], limit: number): HistoryList {
+  const items = rows.slice(0, limit).map(itemOf);
+  const last = rows[limit - 1]?.[0];
+  return rows.length > limit && typeof last === "string" ? { items, cursor: last } : { items };
+}
+
+function itemOf([, owner, source, session, updated]: Row): HistoryKeyInfo {
+  const isOwner = owner === null || typeof owner === "string";
+  if (!isOwner || typeof source !== "string" || typeof session !== "string") {
+    throw unexpectedAnswer("list");
+  }
+  return {
+    key: {
+      owner: owner === null ? null : decodeText(owner),
+      source: decodeText(source),
+      session: decodeText(session),
+    },
+    updatedAt: new Date(Number(updated)).toISOString(),
+  };
+}

@@ -1,0 +1,226 @@
+import { randomInt } from "node:crypto";
+import {
+  type AppendOptions,
+  assertCallOptions,
+  assertCount,
+  assertHistoryKey,
+  assertListFilter,
+  assertReadOptions,
+  type CallOptions,
+  type HistoryCapabilities,
+  type HistoryKey,
+  type HistoryList,
+  type HistoryListFilter,
+  type HistoryListOptions,
+  type HistoryPage,
+  type HistoryRecord,
+  type HistoryStore,
+  type ReadOptions,
+} from "@agentfw/core";
+import type { Answer } from "./calls.ts";
+import { Database } from "./database.ts";
+import { conversationKey, conversationNames, ownerKey } from "./keys.ts";
+import { assertListCursor, listOf, listStatement } from "./listing.ts";
+import {
+  type PostgresConnectionOptions,
+  type PostgresHistoryStoreOptions,
+  resolveConnection,
+  resolveOptions,
+  type Settings,
+} from "./options.ts";
+import { pageOf, parseCursor } from "./reading.ts";
+import {
+  checkedOwner,
+  type DeleteExpiredOptions,
+  type EraseFilter,
+  type RemovedConversations,
+  removeInBatches,
+} from "./removing.ts";
+import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
+import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
+
+/** A conversation's first position is a random number below 2^40, so that no later life repeats a version. */
+const HIGHEST_BASE = 2 ** 40;
+
+const ERASE_BATCH = 100;
+
+/** What a caller calls it. */
+const CALL_NAMES = {
+  append: "append",
+  replace: "replace",
+  remove: "clear",
+  erase: "erase",
+  expire: "deleteExpired",
+} as const;
+
+/**
+ * Conversations in PostgreSQL, written by any number of processes; embedded on PGlite, by one.
+ *
+ * *Layout*: a row for each conversation and one for each record, in two tables that the conversation's key leads. Layout
+ * version 1, in `schema`. A record's position comes from its conversation's row.
+ *
+ * *Atomicity*: each call is one statement, so one transaction. Writes are functions in the database that lock the
+ * conversation's row first and then judge ids, version and range.
+ *
+ * *Isolation*: 128 bits of a hash over owner, source and session are the key; nothing is ever looked for by pattern.
+ *
+ * *Failure*: what is sent can be sent twice, so a lost answer is asked for again until the deadline. Tables of another
+ * shape are refused, and stay as they are.
+ *
+ * *Limits*: 100,000 records and 256 MiB in one call, ids of 1,024 bytes. PostgreSQL 13 or later.
+ *
+ * *Security*: nothing is encrypted, and owners stand in clear in the conversations' rows.
+ */
+export class PostgresHistoryStore implements HistoryStore {
+  readonly contractVersion: 1 = 1;
+  readonly capabilities: HistoryCapabilities;
+
+  readonly #settings: Settings;
+  readonly #database: Database;
+
+  /**
+   * Checks the options; connects at the first call.
+   *
+   * @throws `configuration` naming the option and the rule.
+   */
+  constructor(connection: PostgresConnectionOptions, options: PostgresHistoryStoreOptions = {}) {
+    const resolved = resolveConnection(connection);
+    this.#settings = resolveOptions(options);
+    this.capabilities = {
+      dedupe: "all",
+      processes: "client" in resolved ? "one" : "many",
+      conditionalAppend: true,
+      replace: true,
+      list: true,
+      ttl: true,
+      maxRecords: false,
+      maxRecordBytes: this.#settings.maxRecordBytes,
+    };
+    this.#database = new Database(resolved, this.#settings);
+  }
+
+  async append(
+    key: HistoryKey,
+    records: readonly HistoryRecord[],
+    options: AppendOptions = {},
+  ): Promise<{ version: string; appended: number }> {
+    assertCallOptions(options);
+    const k = keyOf(key);
+    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const condition = conditionOf(options.ifVersion);
+    if (ids.length === 0) {
+      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
+      return { version, appended: 0 };
+    }
+    const { owner, source, session } = conversationNames(key);
+    const base = randomInt(1, HIGHEST_BASE);
+    const values = [k, ownerKey(key.owner), owner, source, session, ids, data, condition, this.#ttl(), base];
+    return appendedOf(await this.#write("append", values, options.signal));
+  }
+
+  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
+    assertReadOptions(options);
+    const k = keyOf(key);
+    const { last, before, withFirst = false, signal } = options;
+    // One more than is asked for, to see whether there is one.
+    const limit = last === undefined ? null : last + 1;
+    const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
+    const template = this.#database.statements.read;
+    const { rows } = await this.#database.run({ name: "read", kind: "read", template, values, signal });
+    return pageOf(rows, options);
+  }
+
+  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    assertCallOptions(options);
+    await this.#write("remove", [keyOf(key)], options.signal);
+  }
+
+  async replace(
+    key: HistoryKey,
+    range: { readonly fromId: string; readonly throughId: string },
+    records: readonly HistoryRecord[],
+    options: AppendOptions = {},
+  ): Promise<{ version: string }> {
+    assertCallOptions(options);
+    const k = keyOf(key);
+    const { fromId, throughId } = checkedRange(range);
+    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const values = [k, fromId, throughId, ids, data, conditionOf(options.ifVersion), this.#ttl()];
+    return replacedOf(await this.#write("replace", values, options.signal));
+  }
+
+  async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
+    assertCallOptions(options);
+    assertListFilter(filter);
+    const { limit = 100, cursor, signal } = options;
+    assertCount(limit, "limit", 1);
+    if (cursor !== undefined) {
+      assertListCursor(cursor);
+    }
+    const { text, values } = listStatement(this.#database.names, { filter, limit, cursor });
+    const { rows } = await this.#database.run({ name: "list", kind: "read", template: { text }, values, signal });
+    return listOf(rows, limit);
+  }
+
+  /**
+   * Deletes every conversation of one owner, `null` for the unowned ones, and gives what was deleted. Works in batches of
+   * 100 conversations, each within `timeoutMs` and complete in itself; a conversation that begins meanwhile may stay.
+   *
+   * @throws as every write; what was deleted until then stays deleted, and the call can be repeated.
+   */
+  async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedConversations> {
+    assertCallOptions(options);
+    const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
+    const batch = async () => removedOf("erase", await this.#write("erase", values, options.signal));
+    return removeInBatches(batch);
+  }
+
+  /**
+   * Deletes the conversations that have expired, and gives what was deleted. Works in batches, each within `timeoutMs`
+   * and complete in itself. May run in any number of processes at once: a batch passes over what another one has.
+   *
+   * @throws as every write; what was deleted until then stays deleted, and the call can be repeated.
+   */
+  async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
+    assertCallOptions(options);
+    const { batchSize = 100, signal } = options;
+    assertCount(batchSize, "batchSize", 1);
+    const batch = async () => removedOf("deleteExpired", await this.#write("expire", [batchSize], signal));
+    return removeInBatches(batch);
+  }
+
+  /**
+   * Resolves when the tables and functions are there, have the right shape, and the user may use them.
+   *
+   * @throws `configuration` or `unauthorized` with what is missing or different; `unsupported` for a later layout.
+   */
+  async verifySchema(options: CallOptions = {}): Promise<void> {
+    assertCallOptions(options);
+    await this.#database.layout.verify(options.signal);
+  }
+
+  /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  #ttl(): number | null {
+    return this.#settings.ttlSeconds ?? null;
+  }
+
+  #write(name: keyof typeof CALL_NAMES, values: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
+    const template = this.#database.statements[name];
+    return this.#database.run({
+      name: CALL_NAMES[name],
+      kind: "write",
+      template,
+      values,
+      signal,
+    });
+  }
+}
+
+function keyOf(key: HistoryKey): string {
+  assertHistoryKey(key);
+  return conversationKey(key);
+}

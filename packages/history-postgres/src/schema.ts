@@ -1,0 +1,132 @@
+import { assertObject, configurationError } from "@agentfw/core";
+import {
+  assertPartitions,
+  assertSchemaName,
+  dollarQuoted,
+  LAYOUT,
+  lockNumber,
+  type Names,
+  namesIn,
+  quotedText,
+} from "./names.ts";
+import { readFunction } from "./read-function.ts";
+import { shapeChecks } from "./shape.ts";
+import { appendFunction, removeFunctions, replaceFunction } from "./write-functions.ts";
+
+/** Options of {@link schemaSql}. */
+export interface SchemaSqlOptions {
+  /** The schema that holds the tables. @default "agentfw" */
+  readonly schema?: string | undefined;
+  /** Hash partitions of both tables, 2 to 256. @default none */
+  readonly partitions?: number | undefined;
+}
+
+/** Room on each page for new versions of its rows, because each turn writes one. */
+const CONVERSATION_STORAGE = "fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05";
+const RECORD_STORAGE = "autovacuum_vacuum_insert_scale_factor = 0.1";
+
+/**
+ * The statements that create what the store needs, for teams that apply them with tools of their own. They may be
+ * applied again: what is there stays as it is.
+ *
+ * @throws `configuration` naming the option and the rule.
+ */
+export function schemaSql(options: SchemaSqlOptions = {}): string {
+  assertObject(options, "options");
+  const unknown = Object.keys(options).find((name) => name !== "schema" && name !== "partitions");
+  if (unknown !== undefined) {
+    throw configurationError(unknown, "is not an option of schemaSql");
+  }
+  const { schema = "agentfw", partitions } = options;
+  assertSchemaName(schema);
+  assertPartitions(partitions);
+  const names = namesIn(schema);
+  const statements = [`CREATE SCHEMA IF NOT EXISTS ${names.schema}`, ...tables(names, partitions), ...rest(names)];
+  return `${statements.join(";\n\n")};\n`;
+}
+
+/**
+ * One statement that creates what is missing. Of many at once one does it, under a lock that ends with the statement's
+ * own transaction, so it holds behind poolers too; the others then find that nothing is missing.
+ */
+export function migrationStatement(schema: string, partitions: number | undefined): string {
+  const names = namesIn(schema);
+  const body = `
+BEGIN
+  PERFORM pg_advisory_xact_lock(${lockNumber(schema)});
+  IF to_regclass(${quotedText(names.layout)}) IS NOT NULL THEN
+    IF EXISTS (SELECT FROM ${names.layout} AS l WHERE l.version >= ${LAYOUT}) THEN
+      RETURN;
+    END IF;
+  END IF;
+  -- Asked first, because IF NOT EXISTS needs the right to create also where nothing is created.
+  IF NOT EXISTS (SELECT FROM pg_namespace AS n WHERE n.nspname = ${quotedText(schema)}) THEN
+    CREATE SCHEMA ${names.schema};
+  END IF;
+${script(tables(names, partitions))}${shapeChecks(names)}${script(rest(names))}END`;
+  return `DO ${dollarQuoted(body)}`;
+}
+
+function script(statements: readonly string[]): string {
+  return statements.map((statement) => `${statement};\n`).join("");
+}
+
+/** What comes after the tables; the layout's number is last, so where it stands everything does. */
+function rest(names: Names): string[] {
+  return [
+    readFunction(names),
+    appendFunction(names),
+    replaceFunction(names),
+    ...removeFunctions(names),
+    `CREATE TABLE IF NOT EXISTS ${names.layout} (
+  version integer PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`,
+    `INSERT INTO ${names.layout} (version) VALUES (${LAYOUT}) ON CONFLICT (version) DO NOTHING`,
+  ];
+}
+
+function tables(names: Names, partitions: number | undefined): string[] {
+  return [
+    ...table(names.conversation, partitions, CONVERSATION_STORAGE, [
+      "k uuid PRIMARY KEY",
+      "owner_key uuid NOT NULL",
+      "owner text",
+      "source text NOT NULL",
+      "session text NOT NULL",
+      "seq bigint NOT NULL",
+      "updated_at timestamptz NOT NULL",
+      "expires_at timestamptz",
+      "expires_hour integer",
+    ]),
+    `CREATE INDEX IF NOT EXISTS history_conversation_owner ON ${names.conversation} (owner_key, k)`,
+    `CREATE INDEX IF NOT EXISTS history_conversation_expiry ON ${names.conversation} (expires_hour)
+WHERE expires_hour IS NOT NULL`,
+    ...table(names.record, partitions, RECORD_STORAGE, [
+      "k uuid NOT NULL",
+      "seq bigint NOT NULL",
+      // Compared byte by byte, whatever the database's own rules for text are.
+      'id text COLLATE "C" NOT NULL',
+      "data text NOT NULL",
+      "PRIMARY KEY (k, seq)",
+      "UNIQUE (k, id)",
+    ]),
+  ];
+}
+
+/** A table, and its partitions where there are some: those carry the settings then. */
+function table(name: string, partitions: number | undefined, storage: string, columns: readonly string[]): string[] {
+  const create = `CREATE TABLE IF NOT EXISTS ${name} (\n  ${columns.join(",\n  ")}\n)`;
+  if (partitions === undefined) {
+    return [`${create} WITH (${storage})`];
+  }
+  const part = (index: number) => `${name}_${index}`;
+  return [
+    `${create} PARTITION BY HASH (k)`,
+    ...Array.from(
+      { length: partitions },
+      (_, index) => `CREATE TABLE IF NOT EXISTS ${part(index)} PARTITION OF ${name}
+FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${index}) WITH (${storage})`,
+    ),
+  ];
+}

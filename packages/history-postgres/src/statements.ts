@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { PostgresStatement } from "./client.ts";
+import type { Names } from "./names.ts";
+
+/** A statement without its values. */
+export interface Template {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** The texts that a store sends, made once, with names where they are to be kept by the server. */
+export class Statements {
+  readonly read: Template;
+  readonly append: Template;
+  readonly replace: Template;
+  readonly remove: Template;
+  readonly erase: Template;
+  readonly expire: Template;
+  readonly #isPrepared: boolean;
+
+  constructor(names: Names, isPrepared: boolean) {
+    this.#isPrepared = isPrepared;
+    // As a table where there are rows, as a value where there is one: each is the quicker one of the two.
+    this.read = this.#template(`SELECT * FROM ${call(names.read, 4)} AS answer`);
+    const value = (name: string, parameters: number) => this.#template(`SELECT ${call(name, parameters)} AS answer`);
+    this.append = value(names.append, 10);
+    this.replace = value(names.replace, 7);
+    this.remove = value(names.remove, 1);
+    this.erase = value(names.erase, 2);
+    this.expire = value(names.expire, 1);
+  }
+
+  /** A name stands for its text and no other, whoever shares the connection. */
+  #template(text: string): Template {
+    const hash = createHash("sha256").update(text).digest("hex").slice(0, 24);
+    return this.#isPrepared ? { name: `agentfw_history_${hash}`, text } : { text };
+  }
+}
+
+function call(name: string, parameters: number): string {
+  return `${name}(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(", ")})`;
+}
+
+/** A statement with its values. */
+export function withValues(template: Template, values: unknown[]): PostgresStatement {
+  const { name, text } = template;
+  // Not spread: this is made for every call.
+  return name === undefined ? { text, values, rowMode: "array" } : { name, text, values, rowMode: "array" };
+}

@@ -1,0 +1,57 @@
+import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import type { Answer } from "./calls.ts";
+import { conflictError, PROVIDER, unexpectedAnswer } from "./errors.ts";
+
+/** What the append function said. @throws `conflict` with the current version. */
+export function appendedOf(answer: Answer): { version: string; appended: number } {
+  const [outcome, version = "", appended] = wordsOf(answer);
+  if (outcome === "conflict") {
+    throw conflictError("append: another writer came first", version);
+  }
+  if (outcome !== "stored") {
+    throw unexpectedAnswer("append");
+  }
+  return { version, appended: Number(appended) };
+}
+
+/**
+ * What the replace function said.
+ *
+ * @throws `conflict`, or `configuration` for ids and ranges that cannot be; `outcome_unknown` instead of a conflict that
+ * may be with the call's own first try.
+ */
+export function replacedOf(answer: Answer): { version: string } {
+  const [outcome, detail = ""] = wordsOf(answer);
+  if (outcome === "replaced") {
+    return { version: detail };
+  }
+  if (answer.isRepetition) {
+    throw new AgentFrameworkError("outcome_unknown", "replace: the answer was lost", { provider: PROVIDER });
+  }
+  switch (outcome) {
+    case "conflict":
+      throw conflictError("replace: another writer came first", detail);
+    case "from":
+    case "through":
+      throw conflictError(`range.${outcome}Id: the record is no longer stored`, detail);
+    case "order":
+      throw configurationError("range", "fromId must not come after throughId");
+    case "outside":
+      throw configurationError(`records[${detail}].id`, "is stored outside of the range");
+    default:
+      throw unexpectedAnswer("replace");
+  }
+}
+
+/** How much the deleting functions deleted. */
+export function removedOf(operation: string, answer: Answer): { conversations: number; records: number } {
+  const [conversations, records] = wordsOf(answer).map(Number);
+  if (!Number.isSafeInteger(conversations) || !Number.isSafeInteger(records)) {
+    throw unexpectedAnswer(operation);
+  }
+  return { conversations: Number(conversations), records: Number(records) };
+}
+
+function wordsOf({ rows }: Answer): string[] {
+  return String(rows[0]?.[0] ?? "").split(" ");
+}

@@ -1,0 +1,67 @@
+import pg from "pg";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { PostgresHistoryStore } from "../src/index.ts";
+import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
+import { freshSchema, openPool, openStore } from "./support/postgres.ts";
+
+test("a pooler that passes no named statements on is told as configuration, with what to set", async () => {
+  const schema = freshSchema();
+  const open = (prepare: boolean) =>
+    openStore({ schema, connectionString: inject("pgBouncerUrl"), prepare, maxConnections: 8 });
+  const unnamed = open(false);
+  await unnamed.append(conversation(), records("a", 2));
+  const named = open(true);
+  const calls = Array.from({ length: 60 }, (_, n) => named.append(conversation(`s${n}`), records("b", 1)));
+  const ended = await Promise.allSettled(calls);
+  const errors = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors) {
+    expect(error.code).toBe("configuration");
+    expect(error.message).toContain("prepare: false");
+  }
+  // What was refused was not written, and what was not refused was.
+  const stored = await unnamed.list({ owner: "owner-1" });
+  expect(stored.items).toHaveLength(1 + calls.length - errors.length);
+});
+
+test("nothing of a store stays on a connection that others use next", async () => {
+  const store = openStore({ connectionString: inject("pgBouncerUrl"), prepare: false });
+  await Promise.all(Array.from({ length: 20 }, (_, n) => store.append(conversation(`s${n}`), records("a", 1))));
+  await store.read(conversation("s1"), { last: 1 });
+  const pool = openPool({ connectionString: inject("pgBouncerUrl"), max: 5 });
+  await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const { rows } = await pool.query(
+        `SELECT current_setting('enable_sort') AS sort, current_setting('search_path') AS path,
+         (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks`,
+      );
+      expect(rows).toEqual([{ sort: "on", path: '"$user", public', locks: 0 }]);
+    }),
+  );
+});
+
+test("one connected client of pg serves, also in a transaction of its owner", async () => {
+  const client = new pg.Client(inject("postgresUrl"));
+  await client.connect();
+  onTestFinished(() => client.end());
+  const schema = freshSchema();
+  const store = new PostgresHistoryStore({ client }, { schema });
+  await client.query("BEGIN");
+  await store.append(conversation(), records("a", 2));
+  expect(idsOf((await store.read(conversation(), { last: 1 })).records)).toEqual(["a-1"]);
+  await client.query("ROLLBACK");
+  const error = await rejection(store.read(conversation()));
+  expect(error.code).toBe("configuration");
+  await store.append(conversation(), records("b", 1));
+  await store.close();
+  expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+});
+
+test("a driver that parses numbers and dates in its own way changes nothing", async () => {
+  const pool = openPool({ types: { getTypeParser: () => (text: string) => text } });
+  const store = new PostgresHistoryStore({ pool }, { schema: freshSchema() });
+  await store.append(conversation(), records("a", 2));
+  const { items } = await store.list({ owner: "owner-1" });
+  expect(Date.now() - Date.parse(items[0]?.updatedAt ?? "")).toBeLessThan(60_000);
+  expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 2 });
+});
