@@ -6,7 +6,7 @@ import { command, type Options, optionsFor } from "./options.ts";
 import { keepSession } from "./session-file.ts";
 import { complain, count, print, printable } from "./terminal.ts";
 import { takeTurn } from "./turn.ts";
-import { openWorkplace, type Workplace } from "./workplace.ts";
+import { howToKeep, openWorkplace, type Workplace } from "./workplace.ts";
 
 const COMMANDS = `  /history   show what is stored
   /clear     remove what is stored, and begin anew
@@ -41,16 +41,16 @@ class Chat {
   }
 
   async run(): Promise<number> {
-    await this.#greet();
-    for (let line = await this.#nextLine(); line !== undefined; line = await this.#nextLine()) {
-      this.#interrupts = 0;
-      try {
-        await this.#handle(line.trim());
-      } catch (error) {
-        this.#tell(error);
+    try {
+      await this.#greet();
+      for (let line = await this.#nextLine(); line !== undefined; line = await this.#nextLine()) {
+        this.#interrupts = 0;
+        await this.#handle(line.trim()).catch((error: unknown) => this.#tell(error));
       }
+    } finally {
+      // An input that stays open would keep the process.
+      this.#input.close();
     }
-    this.#input.close();
     this.#sayGoodbye();
     return this.#failures > 0 && !this.#input.isTerminal ? 1 : 0;
   }
@@ -68,8 +68,9 @@ class Chat {
     print(`  Model     ${model.description}`);
     print(`  History   ${await backend.where(session)}`);
     print(`  Session   ${session.sessionId}, of the owner ${this.#options.owner}, in process ${process.pid}`);
-    if (backend.isInSession && this.#options.sessionFile === undefined) {
-      print("            It is forgotten when you leave; --session-file FILE or --backend file would keep it.");
+    const keep = howToKeep(this.#place, this.#options);
+    if (keep !== undefined) {
+      print(`            It is forgotten when you leave; ${keep}.`);
     }
     const stored = await history.getMessages(session);
     print(`  Stored    ${count(stored.length, "message")}. /help shows the commands.\n`);
@@ -143,8 +144,8 @@ class Chat {
   }
 
   #sayGoodbye(): void {
-    const { backend, session } = this.#place;
-    const isKept = !backend.isInSession || this.#options.sessionFile !== undefined;
+    const { session } = this.#place;
+    const isKept = howToKeep(this.#place, this.#options) === undefined;
     const files = this.#options.sessionFile === undefined ? [] : [`--session-file=${this.#options.sessionFile}`];
     const again = command("--chat", ...optionsFor({ ...this.#options, session: session.sessionId }), ...files);
     print(isKept ? `\n  To go on later: ${again}` : "\n  Forgotten.");

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Message, messageText } from "@agentfw/core";
+import type { Backend, OpenBackend } from "./backends/backend.ts";
 import { openBackend } from "./backends/index.ts";
 import { runAgain } from "./child-process.ts";
 import { ExplainedError } from "./errors.ts";
@@ -20,9 +21,18 @@ const FACT = /italian/i;
  */
 export async function demonstrate(given: Options): Promise<number> {
   const backend = await openBackend(given);
-  const options = backend.isInSession ? await withSessionFile(given) : given;
+  try {
+    return await demonstrateOn(backend, given);
+  } finally {
+    await backend.close();
+  }
+}
+
+async function demonstrateOn(backend: Backend & OpenBackend, given: Options): Promise<number> {
+  // Every process is to use the server that this one may have started.
+  const options = backend.isInSession ? await withSessionFile(given) : { ...given, url: backend.url };
   const before = (await storedMessages(options)).length;
-  await introduce(options, before);
+  await introduce(backend, options, before);
   await turn("Turn 1", "This process ends after its answer.", STATEMENT, options);
   await turn(
     "Turn 2",
@@ -32,8 +42,8 @@ export async function demonstrate(given: Options): Promise<number> {
   );
   const stored = await storedMessages(options);
   judge(stored, before);
-  await explainStorage(options, stored.length);
-  await backend.close();
+  await explainStorage(backend, options, stored.length);
+  suggest(backend, given, options.sessionFile);
   return 0;
 }
 
@@ -49,8 +59,7 @@ async function withSessionFile(options: Options): Promise<Options> {
   return { ...options, sessionFile };
 }
 
-async function introduce(options: Options, before: number): Promise<void> {
-  const backend = await openBackend(options);
+async function introduce(backend: Backend & OpenBackend, options: Options, before: number): Promise<void> {
   print("An agent that remembers across a restart\n");
   print(`  Model     ${(await chooseModel()).description}`);
   print(`  History   ${backend.summary}`);
@@ -59,7 +68,6 @@ async function introduce(options: Options, before: number): Promise<void> {
   if (before > 0) {
     print(`\n  This conversation holds ${count(before, "message")} from earlier. Another one: ${command("--new")}`);
   }
-  await backend.close();
 }
 
 async function turn(title: string, subtitle: string, text: string, options: Options): Promise<void> {
@@ -94,8 +102,7 @@ function judge(stored: readonly Message[], before: number): void {
   print(`\nIt worked: the second process answered from what the first one had stored.`);
 }
 
-async function explainStorage(options: Options, total: number): Promise<void> {
-  const backend = await openBackend(options);
+async function explainStorage(backend: OpenBackend, options: Options, total: number): Promise<void> {
   const session = await openSession(options);
   const where = await backend.where(session);
   const look = await backend.howToLook(session);
@@ -108,27 +115,37 @@ async function explainStorage(options: Options, total: number): Promise<void> {
     print(`  The conversation, ${count(total, "message")}:  in the session object, and forgotten with each process`);
     print(`  The session's JSON, which carried it over:  ${sessionFile}`);
   }
-  print("\nLook at it");
+  const isTemporary = sessionFile === undefined && backend.howToKeep !== undefined;
+  print(isTemporary ? "\nLook at it while it is there; it ends now, with this command" : "\nLook at it");
   for (const line of sessionFile === undefined ? look : [`cat ${shellQuoted(sessionFile)}`]) {
     print(`  ${line}`);
   }
-  suggest(options, backend.howToDelete());
-  await backend.close();
 }
 
-function suggest(options: Options, howToDelete: string): void {
-  const { sessionFile } = options;
+function suggest(backend: OpenBackend, options: Options, sessionFile: string | undefined): void {
+  print("\nTry next");
+  const rows =
+    sessionFile === undefined && backend.howToKeep !== undefined
+      ? [
+          ["talk, and look at it meanwhile", command("--chat", ...optionsFor(options))],
+          ["go on at another time", backend.howToKeep],
+        ]
+      : whatStays(backend, options, sessionFile);
+  const always = [
+    ["a real model", "OPENAI_API_KEY=... npm run quickstart"],
+    ["everything else", command("--help")],
+  ];
+  for (const [meaning = "", text = ""] of [...rows, ...always]) {
+    print(`  ${meaning.padEnd(30)} ${text}`);
+  }
+}
+
+function whatStays(backend: OpenBackend, options: Options, sessionFile: string | undefined): string[][] {
   const same = [...optionsFor(options), ...(sessionFile === undefined ? [] : [`--session-file=${sessionFile}`])];
-  const rows = [
+  return [
     ["go on with this conversation", command("--chat", ...same)],
     ["one turn in one more process", command("--say", "Which food was it?", ...same)],
     ["a fresh conversation", command("--new", ...optionsFor({ ...options, session: DEFAULT_SESSION }))],
-    ["a real model", "OPENAI_API_KEY=... npm run quickstart"],
-    ["everything else", command("--help")],
-    ["delete what was stored", sessionFile === undefined ? howToDelete : `rm ${shellQuoted(sessionFile)}`],
+    ["delete what was stored", sessionFile === undefined ? backend.howToDelete() : `rm ${shellQuoted(sessionFile)}`],
   ];
-  print("\nTry next");
-  for (const [meaning = "", text = ""] of rows) {
-    print(`  ${meaning.padEnd(30)} ${text}`);
-  }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type BackendName, backendNames, isBackendName } from "./backends/index.ts";
+import { type BackendName, backendNames, hasServer, isBackendName } from "./backends/index.ts";
 import { UsageError } from "./errors.ts";
-import { shellQuoted } from "./terminal.ts";
+import { shellQuoted, withoutPassword } from "./terminal.ts";
 
 /** What the program is to do. */
 export type Mode = "demo" | "chat" | "say" | "transcripts" | "verify" | "help";
@@ -14,6 +14,8 @@ export interface Options {
   readonly backend: BackendName;
   /** The folder for everything that is stored on this machine. */
   readonly data: string;
+  /** Where the backend's server is. */
+  readonly url: string | undefined;
   readonly session: string;
   readonly owner: string;
   /** With `--say`: the message. */
@@ -40,7 +42,8 @@ const HELP = [
   ["chat", "", "Talk to the agent; every line is a turn. Works with a pipe, too."],
   ["say", "TEXT", "One turn, then the process ends. The demonstration is two of these."],
   ["transcripts", "FILE", "Replay recorded conversations and compare what was stored with the recording."],
-  ["backend", "NAME", `Where the history is kept: ${backendNames().join(" or ")}. Default: ${DEFAULTS.backend}.`],
+  ["backend", "NAME", `Where the history is kept: ${listed("disjunction")}. Default: ${DEFAULTS.backend}.`],
+  ["url", "URL", "With --backend redis: where the server is. Without it, one is started and ends with the command."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
   ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
@@ -142,12 +145,20 @@ function checked(values: Values): Options {
   };
   const backend = text("backend") ?? DEFAULTS.backend;
   if (!isBackendName(backend)) {
-    throw new UsageError(`there is no backend named ${backend}; there are ${backendNames().join(" and ")}`);
+    throw new UsageError(`there is no backend named ${backend}; there are ${listed("conjunction")}`);
+  }
+  const url = text("url");
+  if (url !== undefined && !hasServer(backend)) {
+    throw new UsageError(`--url does not go with --backend ${backend}, which has no server`);
+  }
+  if (values["check"] && hasServer(backend) && url === undefined) {
+    throw new UsageError("--check finds nothing on a server that it has to start; --url says where the replay is");
   }
   return {
     mode: modeOf(values),
     backend,
     data: text("data") ?? DEFAULT_DATA,
+    url,
     session: text("session") ?? (values["new"] ? `demo-${randomUUID().slice(0, 8)}` : DEFAULTS.session),
     owner: text("owner") ?? DEFAULTS.owner,
     text: text("say") ?? "",
@@ -173,9 +184,10 @@ function timeName(): string {
 }
 
 /** The options that lead to this conversation, for a command that goes on with it. */
-export function optionsFor({ backend, data, session, owner }: Options): string[] {
+export function optionsFor({ backend, data, url, session, owner }: Options): string[] {
   const entries = [
     ["backend", backend, DEFAULTS.backend],
+    ["url", url, undefined],
     ["data", data, DEFAULT_DATA],
     ["session", session, DEFAULTS.session],
     ["owner", owner, DEFAULTS.owner],
@@ -183,7 +195,13 @@ export function optionsFor({ backend, data, session, owner }: Options): string[]
   return entries.flatMap(([name, value, usual]) => (value === usual ? [] : [`--${name}=${value}`]));
 }
 
-/** A command as a person types it. */
+/** A command as a person types it, who knows the password that it leaves out. */
 export function command(...args: readonly string[]): string {
-  return ["npm run quickstart", ...(args.length === 0 ? [] : ["--", ...args.map(shellQuoted)])].join(" ");
+  const shown = args.map((arg) => (arg.startsWith("--url=") ? `--url=${withoutPassword(arg.slice(6))}` : arg));
+  return ["npm run quickstart", ...(args.length === 0 ? [] : ["--", ...shown.map(shellQuoted)])].join(" ");
+}
+
+/** The backends' names in a sentence. */
+function listed(type: "conjunction" | "disjunction"): string {
+  return new Intl.ListFormat("en-GB", { type }).format(backendNames());
 }

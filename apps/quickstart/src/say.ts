@@ -2,7 +2,7 @@ import type { Options } from "./options.ts";
 import { keepSession } from "./session-file.ts";
 import { complain, print, printable } from "./terminal.ts";
 import { takeTurn } from "./turn.ts";
-import { openWorkplace } from "./workplace.ts";
+import { howToKeep, openWorkplace } from "./workplace.ts";
 
 /** One turn in this process. */
 export async function say(options: Options): Promise<number> {
@@ -12,8 +12,9 @@ export async function say(options: Options): Promise<number> {
     print(`  you: ${printable(options.text)}`);
     await takeTurn(place, options.text, { showLoaded: true });
     await keepSession(place.session, options);
-    if (place.backend.isInSession && options.sessionFile === undefined) {
-      complain("  note: this process kept the conversation in memory and forgets it now; --session-file FILE keeps it");
+    const keep = howToKeep(place, options);
+    if (keep !== undefined) {
+      complain(`  note: the conversation ends with this process, which forgets it now; ${keep}`);
     }
   } finally {
     await place.backend.close();

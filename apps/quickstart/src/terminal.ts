@@ -28,6 +28,13 @@ export function shellQuoted(argument: string): string {
   return /^[\w./:@%+=,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
+/** An address with a password's place in it, but not the password. */
+export function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  shown.password = shown.password === "" ? "" : "***";
+  return shown.href;
+}
+
 /** A count with its noun: `1 message`, `2 messages`. */
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;

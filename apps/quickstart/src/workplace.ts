@@ -16,6 +16,11 @@ export interface Workplace {
   readonly history: MessageHistoryProvider;
 }
 
+/** What a person is told whose conversation ends with the process; undefined when it stays. */
+export function howToKeep({ backend }: Workplace, { sessionFile }: Options): string | undefined {
+  return backend.isInSession && sessionFile !== undefined ? undefined : backend.howToKeep;
+}
+
 /** Puts an agent together. This is the part to copy: a model, a history provider over a backend, and a session. */
 export async function openWorkplace(options: Options): Promise<Workplace> {
   const backend = await openBackend(options);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { DEFAULT_DATA, optionsFor, parseOptions } from "../src/options.ts";
+import { command, DEFAULT_DATA, optionsFor, parseOptions } from "../src/options.ts";
 import { shellQuoted } from "../src/terminal.ts";
 import { runApp } from "./support/app.ts";
 
@@ -38,7 +38,7 @@ test.each([
   [["--chat=yes"], /does not take an argument/],
   [["--session", ""], /--session must not be empty/],
   [["--owner="], /--owner must not be empty/],
-  [["--backend", "redish"], /no backend named redish; there are file and memory/],
+  [["--backend", "redish"], /no backend named redish; there are file, memory and redis/],
   [["--backend", "__proto__"], /no backend named __proto__/],
   [["--chat", "--say", "x"], /--chat and --say do not go together/],
   [["--chat", "--transcripts", "x"], /do not go together/],
@@ -48,6 +48,10 @@ test.each([
   [["--replay", "r"], /--replay does not go with the demonstration/],
   [["--session-file", "f"], /--session-file does not go with the demonstration/],
   [["--transcripts", "f", "--check"], /--check needs the name/],
+  [["--url", ""], /--url must not be empty/],
+  [["--url", "redis://localhost"], /--url does not go with --backend file, which has no server/],
+  [["--backend", "memory", "--url", "redis://localhost"], /--url does not go with --backend memory/],
+  [["--backend", "redis", "--transcripts", "f", "--replay", "r", "--check"], /--url says where the replay is/],
 ])("%j makes no sense", (args, reason) => {
   expect(() => parse(...args)).toThrow(reason);
 });
@@ -61,13 +65,24 @@ test("the options of a conversation lead back to it", () => {
   expect(optionsFor(parse())).toEqual([]);
   const args = ["--backend=memory", "--data=d", "--session=s p", "--owner=-o"];
   expect(optionsFor(parse("--chat", ...args))).toEqual(args);
+  const onServer = ["--backend=redis", "--url=redis://:secret@localhost/1"];
+  expect(optionsFor(parse(...onServer))).toEqual(onServer);
   expect(shellQuoted("it's")).toBe(`'it'\\''s'`);
+});
+
+test("a command that is shown has no password in it", () => {
+  expect(command("--chat", "--url=redis://me:secret@localhost:7000/1")).toBe(
+    "npm run quickstart -- --chat '--url=redis://me:***@localhost:7000/1'",
+  );
+  expect(command("--url=rediss://localhost")).toBe("npm run quickstart -- --url=rediss://localhost");
 });
 
 test("the process ends with 0 for help and with 2 for what makes no sense", async () => {
   const help = await runApp(["--help"]);
   expect(help).toMatchObject({ code: 0, errorOutput: "" });
   expect(help.output).toContain("--transcripts FILE");
+  expect(help.output).toContain("file, memory or redis");
+  expect(help.output).toContain("--url URL");
   const bad = await runApp(["--bogus"]);
   expect(bad).toMatchObject({ code: 2, output: "" });
   expect(bad.errorOutput).toBe(

@@ -177,13 +177,25 @@ test("a replay is not stored twice, and one that is not there is not equal", asy
 
 test("a store that fails is a failed conversation, not an equal one", async () => {
   const data = await temporaryFolder();
+  const folder = join(data, "history", "local-user", "history");
+  await mkdir(join(folder, "transcript-r-1.jsonl"), { recursive: true });
+  const file = join(data, "recordings.jsonl");
+  await writeFile(file, `${good}\n${good}`);
+  const { code, output } = await runApp(["--transcripts", file, "--data", data, "--replay", "r"]);
+  expect(code).toBe(1);
+  expect(output).toContain("line 1 (good) failed: ");
+  expect(output).toContain("Conversations  2, of which 1 load equal");
+});
+
+test("a store that is away is one error, not one for every line", async () => {
+  const data = await temporaryFolder();
   await mkdir(join(data, "history"), { recursive: true });
   await writeFile(join(data, "history", "local-user"), "in the way");
   const file = join(data, "recordings.jsonl");
-  await writeFile(file, good);
-  const { code, output } = await runApp(["--transcripts", file, "--data", data]);
-  expect(code).toBe(1);
-  expect(output).toContain("line 1 (good) failed: ");
+  await writeFile(file, `${good}\n${good}`);
+  const { code, output, errorOutput } = await runApp(["--transcripts", file, "--data", data]);
+  expect({ code, output }).toEqual({ code: 1, output: "" });
+  expect(errorOutput).toMatch(/^quickstart: [a-z_]+: .*\n$/);
 });
 
 // Recordings that are not part of the project: the variable names a file with some.

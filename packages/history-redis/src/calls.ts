@@ -1,124 +1,213 @@
-import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import { isConnectionLost, isUnsent, PROVIDER, RedisProblem, toFrameworkError } from "./errors.ts";
+import { Deadlines } from "./deadlines.ts";
+import { answerWord, isAnswer, isConnectionLost, isUnsent, PROVIDER, toFrameworkError } from "./errors.ts";
+import { gather } from "./gathering.ts";
 
-/** What is asked of the server. */
-export interface CallOptions {
+/** What is asked of the server. It must be safe to ask twice: ids and stamps make it so. */
+export interface Request<T, Reply = unknown> {
   /** Named in errors. */
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
   readonly kind: "read" | "write";
   readonly signal: AbortSignal | undefined;
+  /** Sends it. Never throws, but rejects. */
+  readonly send: Send<Reply>;
+  /** Sends it another way, to a server that does not know the script. */
+  readonly sendScript?: Send<Reply> | undefined;
+  /** Makes the result of what was answered. @throws errors of the framework. */
+  readonly receive: (reply: Reply) => T;
 }
 
-/** How far one call has come. */
-interface Progress {
-  isOver: boolean;
-  /** When it was sent last; undefined when it never was. */
-  sentAt: number | undefined;
-  /** True when its connection ended under it, so that it may have been carried out. */
-  isUncertain: boolean;
-  /** What the last try ran into. */
-  problem: unknown;
-}
+/** Sends what a request is about over a client. */
+export type Send<Reply = unknown> = (client: RedisClient) => Promise<Reply>;
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
 /**
- * Every call to the server goes through here: it settles within the deadline, is repeated when its connection ended
- * under it, and fails with an error of the framework. Calls do not wait for each other.
- *
- * What is sent must be safe to send twice: ids and stamps make it so.
+ * Every call to the server goes through here: it settles within its time, is tried again where that can help, and fails
+ * with an error of the framework. Calls do not wait for each other: what many callers ask for in one turn is sent in it.
  */
 export class Calls {
-  readonly #connection: Connection;
-  readonly #timeoutMs: number;
-  #answeredAt = 0;
+  readonly connection: Connection;
+  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
+  /** How often the server said anything. */
+  answers = 0;
 
   constructor(connection: Connection, timeoutMs: number) {
-    this.#connection = connection;
-    this.#timeoutMs = timeoutMs;
+    this.connection = connection;
+    this.timeoutMs = timeoutMs;
+    this.deadlines = new Deadlines(timeoutMs);
   }
 
-  /** Runs `work` with a client. @throws errors of the framework, or the abort reason. */
-  async run<T>(options: CallOptions, work: (client: RedisClient) => Promise<T>): Promise<T> {
-    const { name, signal } = options;
-    const progress: Progress = { isOver: false, sentAt: undefined, isUncertain: false, problem: undefined };
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs, signal } as const;
-    try {
-      return await withDeadline(name, deadline, () => this.#try(progress, work));
-    } catch (error) {
-      throw this.#explain(error, options, progress);
-    } finally {
-      progress.isOver = true;
-    }
-  }
-
-  async #try<T>(progress: Progress, work: (client: RedisClient) => Promise<T>): Promise<T> {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      let client = this.#connection.ready;
-      try {
-        // No await when there is a connection: what many callers ask for in one turn is sent in that turn.
-        client ??= await this.#connection.open();
-        return await this.#send(client, progress, work);
-      } catch (error) {
-        progress.problem = error;
-        const mayPass = client === undefined ? !isAnswer(error) : isConnectionLost(error) || isUnsent(error);
-        if (progress.isOver || !this.#connection.retries || !mayPass) {
-          throw error;
-        }
-      }
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-  }
-
-  async #send<T>(client: RedisClient, progress: Progress, work: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (progress.isOver) {
-      // The caller was told that nothing was sent, and so it must be. Nobody hears this.
-      throw new RedisProblem("given up before it was sent");
-    }
-    progress.sentAt = performance.now();
-    try {
-      const answer = await work(client);
-      this.#answeredAt = performance.now();
-      return answer;
-    } catch (error) {
-      progress.isUncertain ||= isConnectionLost(error);
-      if (isAnswer(error)) {
-        this.#answeredAt = performance.now();
-      }
-      if (error instanceof Error && error.message.startsWith("READONLY")) {
-        // After a failover the name of the master leads elsewhere, and only a new connection goes there.
-        this.#connection.drop();
-      }
-      throw error;
-    }
-  }
-
-  #explain(error: unknown, { name, kind, signal }: CallOptions, progress: Progress): unknown {
-    const { sentAt, problem, isUncertain } = progress;
-    const isAbort = signal?.aborted === true && error === signal.reason;
-    const isLate = isAgentFrameworkError(error, "timeout");
-    if (isLate && sentAt !== undefined && this.#answeredAt < sentAt) {
-      // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
-      this.#connection.drop();
-    }
-    if (kind === "write" && (isUncertain || ((isAbort || isLate) && sentAt !== undefined))) {
-      const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
-      const cause = isLate ? (problem ?? error) : error;
-      return new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause });
-    }
-    if (isAbort) {
-      return error;
-    }
-    // A write that was never sent fails as a read does: nothing happened.
-    return toFrameworkError(isLate ? (problem ?? error) : error, name, sentAt === undefined ? "read" : kind);
+  /**
+   * Makes a call of what `prepare` checks and gives; what that throws is the call's rejection. Not an async function with a promise
+   * to wait for, because each of those costs as much as the checks of a call.
+   *
+   * @throws the abort reason, `timeout`, `unavailable`, `unauthorized`, `configuration`, `corrupt` when nothing was
+   * written; `outcome_unknown` when a write was sent and its answer is missing.
+   */
+  run<T, Reply>(prepare: () => Request<T, Reply>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      new Call(this, prepare(), resolve, reject).start();
+    });
   }
 }
 
-/** True for what the server itself said. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof Error && error.name === "ReplyError";
+/** One call on its way. Callbacks instead of async functions: each of those costs as much as all of this. */
+class Call<T, Reply> {
+  deadline = 0;
+  readonly #calls: Calls;
+  readonly #request: Request<T, Reply>;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+  #onAbort: (() => void) | undefined;
+  #isOver = false;
+  /** How often the server had said anything when this was sent last; undefined when it never was. */
+  #answersBefore: number | undefined;
+  /** True when its connection ended under it, so that it may have been carried out. */
+  #isUncertain = false;
+  /** What the last try ran into. */
+  #problem: unknown;
+  #pauseMs = FIRST_PAUSE_MS;
+
+  constructor(calls: Calls, request: Request<T, Reply>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.#calls = calls;
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(): void {
+    const { signal } = this.#request;
+    this.#calls.deadlines.add(this);
+    if (signal !== undefined) {
+      this.#onAbort = () => this.#fail(signal.reason, "abort");
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+    this.#attempt();
+  }
+
+  #attempt(): void {
+    const { connection } = this.#calls;
+    const client = connection.ready;
+    if (client !== undefined) {
+      this.#send(client, this.#request.send);
+      return;
+    }
+    connection.open().then(
+      (opened) => {
+        // A caller who was told that nothing was sent must not be wrong about it.
+        if (!this.#isOver) {
+          this.#send(opened, this.#request.send);
+        }
+      },
+      (error: unknown) => this.#tryAgain(error, !isAnswer(error)),
+    );
+  }
+
+  #send(client: RedisClient, send: Send<Reply>): void {
+    this.#answersBefore = this.#calls.answers;
+    if (this.#calls.deadlines.size > 1) {
+      gather(client);
+    }
+    send(client).then(
+      (value) => {
+        this.#calls.answers += 1;
+        if (this.#settle()) {
+          this.#receive(value);
+        }
+      },
+      (error: unknown) => this.#refused(client, error),
+    );
+  }
+
+  #receive(value: Reply): void {
+    try {
+      this.#resolve(this.#request.receive(value));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  #refused(client: RedisClient, error: unknown): void {
+    const { connection } = this.#calls;
+    if (isAnswer(error)) {
+      this.#calls.answers += 1;
+      const word = answerWord(error);
+      if (word === "NOSCRIPT" && this.#request.sendScript !== undefined && !this.#isOver) {
+        // The server was started, took over or was told to forget its scripts. It keeps this one from now on.
+        this.#send(client, this.#request.sendScript);
+        return;
+      }
+      if (word === "READONLY") {
+        // After a failover the name of the master leads elsewhere, and only a new connection goes there.
+        connection.drop();
+      }
+    }
+    const isLost = isConnectionLost(error);
+    this.#isUncertain ||= isLost;
+    this.#tryAgain(error, isLost || isUnsent(error));
+  }
+
+  #tryAgain(error: unknown, mayPass: boolean): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#problem = error;
+    if (!mayPass || !this.#calls.connection.retries) {
+      this.#fail(error, "error");
+      return;
+    }
+    setTimeout(() => {
+      if (!this.#isOver) {
+        this.#attempt();
+      }
+    }, this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  /** Called when the time is over. */
+  late(): void {
+    const { answers, connection, timeoutMs } = this.#calls;
+    if (this.#answersBefore === answers) {
+      // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
+      connection.drop();
+    }
+    const message = `${this.#request.name}: no answer within ${timeoutMs} ms`;
+    this.#fail(this.#problem ?? new AgentFrameworkError("timeout", message, { provider: PROVIDER }), "late");
+  }
+
+  #fail(error: unknown, why: "error" | "late" | "abort"): void {
+    if (!this.#settle()) {
+      return;
+    }
+    const { name, kind } = this.#request;
+    const isSent = this.#answersBefore !== undefined;
+    if (kind === "write" && (this.#isUncertain || (why !== "error" && isSent))) {
+      const reason = why === "abort" ? "aborted before the answer came" : "the answer was lost";
+      this.#reject(
+        new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause: error }),
+      );
+    } else {
+      // A write that was never sent fails as a read does: nothing happened.
+      this.#reject(why === "abort" ? error : toFrameworkError(error, name, isSent ? kind : "read"));
+    }
+  }
+
+  /** False when that was done before. */
+  #settle(): boolean {
+    if (this.#isOver) {
+      return false;
+    }
+    this.#isOver = true;
+    this.#calls.deadlines.remove(this);
+    if (this.#onAbort !== undefined) {
+      this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    }
+    return true;
+  }
 }

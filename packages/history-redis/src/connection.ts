@@ -7,32 +7,14 @@ import type { Address } from "./options.ts";
 export interface Connection {
   /** The client when commands can be sent now; undefined when `open` must be waited for. */
   readonly ready: RedisClient | undefined;
-  /** True when commands whose connection ended may be sent again here. Another's client has rules of its own. */
+  /** True when a call may be tried again here. Another's client tries again by rules of its own. */
   readonly retries: boolean;
-  /** Connects. @throws what kept it from connecting; the next call tries again. */
+  /** Waits until commands can be sent. @throws what kept them from it; the next call tries again. */
   open(): Promise<RedisClient>;
   /** Gives up a connection that does not answer. */
   drop(): void;
   /** Ends what `open` began. */
   close(): Promise<void>;
-}
-
-/** A client that was passed in: it connects, reconnects and ends as its owner decided. */
-export class BorrowedConnection implements Connection {
-  readonly ready: RedisClient;
-  readonly retries = false;
-
-  constructor(client: RedisClient) {
-    this.ready = client;
-  }
-
-  async open(): Promise<RedisClient> {
-    return this.ready;
-  }
-
-  drop(): void {}
-
-  async close(): Promise<void> {}
 }
 
 /**
@@ -45,6 +27,7 @@ export class OwnConnection implements Connection {
   #client: Redis | undefined;
   #opening: Promise<RedisClient> | undefined;
   #wasOpen = false;
+  #isClosed = false;
 
   constructor(address: Address, timeoutMs: number) {
     this.#address = address;
@@ -57,7 +40,7 @@ export class OwnConnection implements Connection {
 
   /** Before the first success a wrong address is more likely than an outage, and is told at once. */
   get retries(): boolean {
-    return this.#wasOpen;
+    return this.#wasOpen && !this.#isClosed;
   }
 
   open(): Promise<RedisClient> {
@@ -72,25 +55,28 @@ export class OwnConnection implements Connection {
     this.#client = undefined;
   }
 
+  /** Ends the connection after the commands under way. Later calls are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#opening?.catch(() => undefined);
     const client = this.#client;
     this.#client = undefined;
     if (client === undefined) {
       return;
     }
-    const timer = setTimeout(() => client.disconnect(), this.#timeoutMs);
     try {
-      await client.quit();
+      await within(this.#timeoutMs, client.quit());
     } catch {
-      // Closed by the other side, which is what was wanted.
+      // Ended by the other side, or too late to wait for: either way it is not needed any more.
     } finally {
-      clearTimeout(timer);
       client.disconnect();
     }
   }
 
   async #connect(): Promise<RedisClient> {
+    if (this.#isClosed) {
+      throw new RedisProblem("the store was closed");
+    }
     // Loaded here, because whoever passes a client in has a driver already.
     const { Redis } = await import("ioredis");
     const client = new Redis(driverOptions(this.#address, this.#timeoutMs));
@@ -117,7 +103,7 @@ export class OwnConnection implements Connection {
   async #prepare(client: Redis): Promise<void> {
     await client.connect();
     if (this.#address.database > 0) {
-      // Not left to the driver: it goes on in database 0 when this fails.
+      // Left to the driver, a database that the server does not have would silently be database 0.
       await client.call("select", [this.#address.database]);
     }
     if (client.status !== "ready") {
@@ -126,11 +112,11 @@ export class OwnConnection implements Connection {
   }
 }
 
-/** Connecting may hang where no command does: the port is open and nobody answers. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+/** Connecting and ending may hang: the port is open and nobody answers. */
+async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RedisProblem(`not connected within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new RedisProblem(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     await Promise.race([work, late]);

@@ -1,6 +1,6 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
 
-/** How this package signs its errors. */
+/** Named in every error of this package. */
 export const PROVIDER = "history-redis";
 
 /** What an error means to a caller. */
@@ -9,31 +9,35 @@ interface Meaning {
   readonly reason: string;
 }
 
-/** The first word of a server's answer. In all of these nothing was written. */
-const ANSWERS: Readonly<Record<string, Meaning>> = {
-  READONLY: { code: "unavailable", reason: "the server is a replica and takes no writes" },
-  LOADING: { code: "unavailable", reason: "the server is loading its data" },
-  MASTERDOWN: { code: "unavailable", reason: "the replica has lost its master" },
-  NOREPLICAS: { code: "unavailable", reason: "too few replicas are connected for a write" },
-  CLUSTERDOWN: { code: "unavailable", reason: "the cluster does not serve this slot" },
-  TRYAGAIN: { code: "unavailable", reason: "the slot is being moved to another node" },
-  OOM: { code: "unavailable", reason: "the server's memory limit is reached" },
-  MISCONF: { code: "unavailable", reason: "the server cannot save to disk and takes no writes" },
-  BUSY: { code: "unavailable", reason: "the server is busy with a script" },
-  NOSCRIPT: { code: "unavailable", reason: "the server did not keep the script" },
-  UNBLOCKED: { code: "unavailable", reason: "the server changed its role" },
-  MOVED: { code: "configuration", reason: "the server is a node of a cluster; pass a Cluster as the client" },
-  ASK: { code: "configuration", reason: "the server is a node of a cluster; pass a Cluster as the client" },
-  CROSSSLOT: { code: "configuration", reason: "the client's own key prefix must not hold braces" },
-  NOAUTH: { code: "unauthorized", reason: "the server asks for a password" },
-  WRONGPASS: { code: "unauthorized", reason: "the server refused the user name or password" },
-  NOPERM: { code: "unauthorized", reason: "the server's user may not do this" },
-  WRONGTYPE: { code: "corrupt", reason: "a key of another type stands where the store keeps its data" },
-};
+/** The first word of a server's answer. With each of these the server did nothing. */
+const ANSWERS: ReadonlyMap<string, Meaning> = new Map([
+  ["WRONGTYPE", { code: "corrupt", reason: "a key of another type stands where the store keeps its data" }],
+  ["NOAUTH", { code: "unauthorized", reason: "the server asks for a password" }],
+  ["WRONGPASS", { code: "unauthorized", reason: "the server refused the user name or password" }],
+  ["NOPERM", { code: "unauthorized", reason: "the server's user may not do this" }],
+  ["DENIED", { code: "unauthorized", reason: "the server takes connections from its own machine only" }],
+  ["CROSSSLOT", { code: "configuration", reason: "the client's own key prefix must not hold braces" }],
+  ["MOVED", { code: "configuration", reason: "the server is a node of a cluster; pass a Cluster as the client" }],
+  ["ASK", { code: "configuration", reason: "the server is a node of a cluster; pass a Cluster as the client" }],
+  ["LOADING", { code: "unavailable", reason: "the server is loading its data" }],
+  ["READONLY", { code: "unavailable", reason: "the server is a replica and takes no writes" }],
+  ["MASTERDOWN", { code: "unavailable", reason: "the replica has lost its master" }],
+  ["NOREPLICAS", { code: "unavailable", reason: "too few replicas are connected for a write" }],
+  ["CLUSTERDOWN", { code: "unavailable", reason: "the cluster does not serve this slot" }],
+  ["TRYAGAIN", { code: "unavailable", reason: "the slot is being moved to another node" }],
+  ["OOM", { code: "unavailable", reason: "the server's memory limit is reached" }],
+  ["MISCONF", { code: "unavailable", reason: "the server cannot save to disk and takes no writes" }],
+  ["BUSY", { code: "unavailable", reason: "the server is busy with a script" }],
+  ["NOSCRIPT", { code: "unavailable", reason: "the server did not keep the script" }],
+]);
 
 /** Answers that begin with ERR, by what follows. */
 const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
   [/invalid password|AUTH <password>/i, { code: "unauthorized", reason: "the server refused the password" }],
+  [
+    /ACL failure in script|user executing the script can't/i,
+    { code: "unauthorized", reason: "the server's user may not do this" },
+  ],
   [/max number of clients/i, { code: "unavailable", reason: "the server has too many connections" }],
   [/DB index is out of range/i, { code: "configuration", reason: "url: the server has no database of this number" }],
   [/SELECT is not allowed/i, { code: "configuration", reason: "url: a cluster has no database but 0" }],
@@ -44,13 +48,13 @@ const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
 ];
 
 /** What the connection ran into before anything was sent. */
-const NOT_SENT: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ENOTFOUND: "the host name is not known",
-  EAI_AGAIN: "the host name could not be looked up",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-};
+const NOT_CONNECTED: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "connection refused"],
+  ["ENOTFOUND", "the host name is not known"],
+  ["EAI_AGAIN", "the host name could not be looked up"],
+  ["EHOSTUNREACH", "the host cannot be reached"],
+  ["ENETUNREACH", "the network cannot be reached"],
+]);
 
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection is closed|^Command aborted|^Socket timeout|^Reached the max retries per request/;
@@ -58,10 +62,14 @@ const LOST = /^Connection is closed|^Command aborted|^Socket timeout|^Reached th
 /** Messages of the driver about a command that it never sent. */
 const UNSENT = /^Stream isn't writeable|^Failed to refresh slots cache|^None of startup nodes|^Cluster isn't ready/;
 
+/** True for what the server itself said. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && error.name === "ReplyError";
+}
+
 /** True when the connection ended under a command. Whether the server carried it out is not known. */
 export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT" || LOST.test(messageOf(error));
+  return ["ECONNRESET", "EPIPE", "ETIMEDOUT"].includes(codeOf(error)) || LOST.test(lastError(messageOf(error)));
 }
 
 /** True when the driver refused to send because there is no connection. */
@@ -71,7 +79,8 @@ export function isUnsent(error: unknown): boolean {
 
 /**
  * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
- * framework pass through as they are.
+ * framework pass through as they are. What the caller's signal was aborted with must not come here: the driver calls
+ * some errors of its own AbortError.
  *
  * @param kind A write whose connection ended is `outcome_unknown`, a read `unavailable`.
  */
@@ -86,17 +95,17 @@ export function toFrameworkError(error: unknown, operation: string, kind: "read"
 
 function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   const message = messageOf(error);
-  const answer = ANSWERS[answerWord(message)];
+  const generic = GENERIC_ANSWERS.find(([pattern]) => message.startsWith("ERR") && pattern.test(message))?.[1];
+  const answer = ANSWERS.get(answerWord(error)) ?? generic;
   if (answer !== undefined) {
     return answer;
   }
-  const generic = GENERIC_ANSWERS.find(([pattern]) => message.startsWith("ERR") && pattern.test(message));
-  if (generic !== undefined) {
-    return generic[1];
+  if (error instanceof RedisProblem) {
+    return { code: "unavailable", reason: error.message };
   }
-  const notSent = NOT_SENT[codeOf(error)] ?? (isUnsent(error) ? "there is no connection" : undefined);
-  if (notSent !== undefined) {
-    return { code: "unavailable", reason: notSent };
+  const unsent = NOT_CONNECTED.get(codeOf(error)) ?? (isUnsent(error) ? "there is no connection" : undefined);
+  if (unsent !== undefined) {
+    return { code: "unavailable", reason: unsent };
   }
   if (message === "Command timed out") {
     return { code: kind === "write" ? "outcome_unknown" : "timeout", reason: "the client's own time limit passed" };
@@ -107,34 +116,40 @@ function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   return { code: "unavailable", reason: "the server or its client refused" };
 }
 
-/** `WRONGTYPE ...` as it is, and as Redis before 7 wraps it when it comes out of a script. */
-function answerWord(message: string): string {
+/** The word that a server's answer begins with, also where Redis before 7 wraps what a command in a script said. */
+export function answerWord(error: unknown): string {
+  const message = messageOf(error);
   const inScript = /user_script:\d+: -?([A-Z]+) /.exec(message)?.[1];
-  return inScript ?? /^-?([A-Z]+)\b/.exec(lastError(message))?.[1] ?? "";
+  if (inScript !== undefined) {
+    return inScript;
+  }
+  const last = lastError(message);
+  const word = /^-?([A-Z]+)\b/.exec(last)?.[1] ?? "";
+  // A cluster client that followed a moved slot in vain met a cluster at fault, not a caller.
+  return last !== message && (word === "MOVED" || word === "ASK") ? "CLUSTERDOWN" : word;
 }
 
-/** What a cluster client gave up over. Following a moved slot again and again is no mistake of the caller. */
+/** What a cluster client gave up over. */
 function lastError(message: string): string {
-  const last = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.*)/s.exec(message)?.[1];
-  return last?.replace(/^(?:MOVED|ASK)\b/, "CLUSTERDOWN") ?? message;
+  return /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.*)/s.exec(message)?.[1] ?? message;
 }
 
 /** Stored data that cannot be read. The key goes to the cause only: it names the owner. */
 export function corruptError(position: string, key: string): AgentFrameworkError {
   const cause = new RedisProblem(`an element of ${key} is no record: ${position}`);
-  return new AgentFrameworkError("corrupt", `read: a stored record cannot be read (${position})`, {
+  return new AgentFrameworkError("corrupt", `a stored record cannot be read (${position})`, {
     provider: PROVIDER,
     position,
     cause,
   });
 }
 
-/** Someone else came first, or what was named is not stored any more. */
+/** Someone else came first, or what a condition was about is not there. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
 }
 
-/** What this package itself notices about a connection or a key; callers see it as a `cause`. */
+/** What this package itself notices about a connection; callers see it as a `cause`. */
 export class RedisProblem extends Error {
   constructor(message: string) {
     super(message);

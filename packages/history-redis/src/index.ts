@@ -1,3 +1,3 @@
 export type { RedisClient } from "./client.ts";
-export type { RedisConnectionOptions, RedisHistoryStoreOptions } from "./options.ts";
+export type { RedisHistoryStoreConnection, RedisHistoryStoreOptions } from "./options.ts";
 export { RedisHistoryStore } from "./redis-history-store.ts";

@@ -8,8 +8,6 @@ export const BUCKETS = 128;
 
 /** The keys of one conversation. They share a hash tag, and so a cluster's slot, with the index that names it. */
 export interface ConversationKeys {
-  /** The conversation's name in the index: the JSON text of owner, source and session. */
-  readonly name: string;
   /** LIST of records, oldest first. It exists exactly as long as the conversation does. */
   readonly records: string;
   /** SET of the ids that are remembered. */
@@ -34,7 +32,6 @@ export function keysOfName(prefix: string, name: string, bucket: number): Conver
   // The braces are the first in the key, because the prefix may not hold any; so they are the hash tag.
   const rest = `{${bucket}}:${name}`;
   return {
-    name,
     records: `${prefix}:${LAYOUT}:h:${rest}`,
     ids: `${prefix}:${LAYOUT}:i:${rest}`,
     removed: `${prefix}:${LAYOUT}:r:${rest}`,

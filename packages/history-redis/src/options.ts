@@ -1,24 +1,24 @@
 import { assertCount, assertTimeout, configurationError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 
-/** Where the server is: an address that the store connects to itself, or a client that stays the caller's. */
-export type RedisConnectionOptions =
+/** Where the server is: an address that the store connects to itself, or a client that the caller keeps. */
+export type RedisHistoryStoreConnection =
   | {
-      /** `redis://` or `rediss://` (TLS), with user, password, port and database number as far as they are needed. */
+      /** `redis://` or `rediss://` with host and, where needed, user, password, port and database. One node. */
       readonly url: string;
       readonly client?: undefined;
     }
   | {
-      /** A `Redis` or `Cluster` of ioredis. The store never closes it. */
+      /** A client for one node, Sentinel or a cluster. `close()` leaves it open. */
       readonly client: RedisClient;
       readonly url?: undefined;
     };
 
 /** Options of `RedisHistoryStore`. */
 export interface RedisHistoryStoreOptions {
-  /** Begins every key; without braces, at most 200 characters. @default "agentfw" */
+  /** Beginning of every key: 1 to 200 characters without spaces, control characters and braces. @default "agentfw" */
   readonly keyPrefix?: string | undefined;
-  /** Idle life of a conversation in seconds, renewed by writes only; at most 100 years. @default forever */
+  /** Idle life of a conversation, renewed by writes only: 0.001 to 3,153,600,000. @default forever */
   readonly ttlSeconds?: number | undefined;
   /** Keeps only the newest records of a conversation, trimmed in the same step as the append. @default unlimited */
   readonly maxRecords?: number | undefined;
@@ -51,8 +51,7 @@ export interface Address {
 
 const KNOWN: readonly string[] = ["keyPrefix", "ttlSeconds", "maxRecords", "maxRecordBytes", "timeoutMs"];
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
-const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
-const MAX_PREFIX_LENGTH = 200;
+const HUNDRED_YEARS = 3_153_600_000;
 
 /**
  * Checks the options and fills in defaults.
@@ -60,16 +59,18 @@ const MAX_PREFIX_LENGTH = 200;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
-  if (typeof options !== "object" || options === null) {
-    throw configurationError("options", "must be an object");
-  }
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of RedisHistoryStore");
-  }
-  const { keyPrefix = "agentfw", ttlSeconds, maxRecords, timeoutMs = 5000 } = options;
+  assertKnown(options, KNOWN, "options");
+  const { keyPrefix = "agentfw", ttlSeconds, maxRecords, timeoutMs = 5_000 } = options;
   const { maxRecordBytes = 16 * 1024 * 1024 } = options;
-  assertKeyPrefix(keyPrefix);
+  if (typeof keyPrefix !== "string" || !/^[^\s{}\p{Cc}\p{Cs}]{1,200}$/u.test(keyPrefix)) {
+    throw configurationError("keyPrefix", "must be 1 to 200 characters without spaces, control characters and braces");
+  }
+  if (
+    ttlSeconds !== undefined &&
+    !(typeof ttlSeconds === "number" && ttlSeconds >= 0.001 && ttlSeconds <= HUNDRED_YEARS)
+  ) {
+    throw configurationError("ttlSeconds", "must be a number of seconds from 0.001 to 3,153,600,000");
+  }
   if (maxRecords !== undefined) {
     assertCount(maxRecords, "maxRecords", 1);
   }
@@ -78,42 +79,43 @@ export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
     throw configurationError("maxRecordBytes", "must be at most 268,435,456");
   }
   assertTimeout(timeoutMs, "timeoutMs");
-  return { keyPrefix, ttlMs: ttlMs(ttlSeconds), maxRecords: maxRecords ?? 0, maxRecordBytes, timeoutMs };
+  return {
+    keyPrefix,
+    ttlMs: Math.ceil((ttlSeconds ?? 0) * 1_000),
+    maxRecords: maxRecords ?? 0,
+    maxRecordBytes,
+    timeoutMs,
+  };
 }
 
 /**
- * Checks that exactly one of `url` and `client` is there.
+ * Checks where the server is. Connects to nothing.
  *
  * @throws `configuration`, without the address in its message, because that may hold a password.
  */
-export function resolveConnection(connection: RedisConnectionOptions): Address | RedisClient {
-  if (typeof connection !== "object" || connection === null) {
-    throw configurationError("connection", "must be an object with a url or a client");
-  }
+export function resolveConnection(connection: RedisHistoryStoreConnection): Address | RedisClient {
+  assertKnown(connection, ["url", "client"], "connection");
   const { url, client } = connection;
   if ((url === undefined) === (client === undefined)) {
     throw configurationError("connection", "must have either a url or a client");
   }
-  if (client !== undefined) {
-    if (typeof client !== "object" || client === null || typeof client.call !== "function") {
-      throw configurationError("client", "must have a call method, as Redis and Cluster of ioredis do");
-    }
-    return client;
+  if (client === undefined) {
+    return parseAddress(url);
   }
-  return parseAddress(url);
+  if (typeof client !== "object" || client === null || typeof client.call !== "function") {
+    throw configurationError("client", "must have a call method, as Redis and Cluster of ioredis do");
+  }
+  return client;
 }
 
 function parseAddress(text: unknown): Address {
   const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "redis:" && url.protocol !== "rediss:") || url.hostname === "") {
+  if (url === undefined || !["redis:", "rediss:"].includes(url.protocol) || url.hostname === "") {
     throw configurationError("url", "must be redis://host or rediss://host, with a port if it is not 6379");
   }
-  if (url.search !== "" || url.hash !== "") {
-    throw configurationError("url", "must not have a query or a fragment; pass a client to set more");
-  }
   const database = /^\/?(\d{0,5})$/.exec(url.pathname)?.[1];
-  if (database === undefined) {
-    throw configurationError("url", "must have nothing but a database number as its path");
+  if (database === undefined || url.search !== "" || url.hash !== "") {
+    throw configurationError("url", "must have nothing behind the host but a database number; pass a client for more");
   }
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
@@ -133,21 +135,12 @@ function credential(text: string): string | undefined {
   }
 }
 
-function assertKeyPrefix(value: unknown): asserts value is string {
-  if (typeof value !== "string" || value === "" || value.length > MAX_PREFIX_LENGTH || !value.isWellFormed()) {
-    throw configurationError("keyPrefix", `must be a text of 1 to ${MAX_PREFIX_LENGTH} characters`);
+function assertKnown(value: unknown, known: readonly string[], field: string): void {
+  if (typeof value !== "object" || value === null) {
+    throw configurationError(field, "must be an object");
   }
-  if (/[{}]/.test(value)) {
-    throw configurationError("keyPrefix", "must not hold braces: they decide where a cluster keeps a key");
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, `is none of ${known.join(", ")}`);
   }
-}
-
-function ttlMs(ttlSeconds: unknown): number {
-  if (ttlSeconds === undefined) {
-    return 0;
-  }
-  if (typeof ttlSeconds !== "number" || !(ttlSeconds > 0) || ttlSeconds > MAX_TTL_SECONDS) {
-    throw configurationError("ttlSeconds", `must be a number above 0 and at most ${MAX_TTL_SECONDS}`);
-  }
-  return Math.ceil(ttlSeconds * 1000);
 }

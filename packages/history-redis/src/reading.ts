@@ -1,11 +1,11 @@
 import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
-import type { RedisClient } from "./client.ts";
+import type { Send } from "./calls.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import type { ConversationKeys } from "./keys.ts";
 import { PAGE } from "./read-scripts.ts";
-import { decodeElement, encodeId, versionOf } from "./record-format.ts";
+import { decodeElement, encodeId, isPlaceholder, versionOf } from "./record-format.ts";
 import { listOf, textOf } from "./replies.ts";
-import { runScript } from "./script.ts";
+import { scriptCall } from "./script.ts";
 
 /** Where an older page ends: before the element `skip` steps in front of the anchor. */
 interface Cursor {
@@ -19,7 +19,7 @@ interface Cursor {
 /** Elements of the list as they came. */
 interface Slice {
   readonly version: string;
-  readonly elements: readonly string[];
+  readonly elements: readonly unknown[];
   /** How many elements are behind these. */
   readonly behind: number;
   /** The first record's element; nothing when it was not asked for or there is none. */
@@ -35,23 +35,28 @@ export function parseCursor(text: string): Cursor {
   return { distance: Number(distance), skip: Number(skip), id };
 }
 
-/** Reads what the options ask for, in one round trip. The options have been checked. */
-export async function fetchSlice(
-  client: RedisClient,
-  keys: ConversationKeys,
+/** What to ask for: a bare LRANGE where that will do, because a script costs a fifth more. The options were checked. */
+export function readCall(
+  { records }: ConversationKeys,
   { last, withFirst }: ReadOptions,
   before: Cursor | undefined,
-): Promise<Slice> {
+): { readonly send: Send; readonly sendScript?: Send } {
   if (before === undefined && withFirst !== true) {
-    // A script would cost a fifth more than this.
     const start = last === undefined ? 0 : -last - 1;
-    const elements = listOf(await client.call("lrange", [keys.records, start, -1])).map(textOf);
-    const newest = elements.at(-1);
-    return { version: newest === undefined ? "" : versionOf(newest), elements, behind: 0, first: "" };
+    return { send: (client) => client.call("lrange", [records, start, -1]) };
   }
   const { distance, skip, id } = before ?? { distance: 0, skip: 0, id: "" };
-  const args = [last ?? 0, distance, skip].map(String).concat(id, withFirst === true ? "1" : "0");
-  const reply = await runScript(client, PAGE, [keys.records], args);
+  const counts = [last ?? 0, distance, skip].map(String);
+  return scriptCall(PAGE, [records], [...counts, id, withFirst === true ? "1" : "0"]);
+}
+
+/** What came back. @throws `conflict` when the cursor points at nothing any more. */
+export function sliceOf(reply: unknown, options: ReadOptions, before: Cursor | undefined): Slice {
+  if (before === undefined && options.withFirst !== true) {
+    const elements = listOf(reply);
+    const newest = elements.at(-1);
+    return { version: newest === undefined ? "" : versionOf(textOf(newest)), elements, behind: 0, first: "" };
+  }
   if (reply === null) {
     throw conflictError("before: the record that the cursor points at is no longer stored");
   }
@@ -60,7 +65,7 @@ export async function fetchSlice(
     version: textOf(version),
     first: textOf(first),
     behind: Number(behind),
-    elements: listOf(elements).map(textOf),
+    elements: listOf(elements),
   };
 }
 
@@ -70,13 +75,13 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
   const { elements, version } = slice;
   // One more than was asked for was fetched, to see whether there is one.
   const start = last !== undefined && elements.length > last ? 1 : 0;
-  const hasOlder = start === 1 && decodeElement(elements[0] ?? "") !== "placeholder";
+  const hasOlder = start === 1 && !isPlaceholder(textOf(elements[0]));
   const { records, corrupt, oldest } = decodeFrom(start, slice, last === undefined);
   const { distance, skip, id } = oldest ?? anchorless(slice, start, before);
   let first: HistoryRecord | undefined;
   if (withFirst === true && slice.first !== "") {
     const element = decodeElement(slice.first);
-    first = typeof element === "object" ? element.record : undefined;
+    first = typeof element === "object" ? element : undefined;
     if (first === undefined && hasOlder) {
       corrupt.unshift("index 0");
     }
@@ -103,14 +108,13 @@ function decodeFrom(
   const corrupt: string[] = [];
   let oldest: Cursor | undefined;
   for (let at = start; at < elements.length; at += 1) {
-    const element = decodeElement(elements[at] ?? "");
-    const fromEnd = behind + elements.length - at;
+    const element = decodeElement(textOf(elements[at]));
     if (typeof element === "object") {
-      oldest ??= { distance: fromEnd, skip: corrupt.length, id: encodeId(element.record.id) };
-      records.push(element.record);
+      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: encodeId(element.id) };
+      records.push(element);
     } else if (element === "unreadable") {
       // As an argument of LINDEX: from the start where that was read, else from the end.
-      corrupt.push(`index ${isWhole ? at : -fromEnd}`);
+      corrupt.push(`index ${isWhole ? at : at - elements.length - behind}`);
     }
   }
   return { records, corrupt, oldest };

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
 
 /*
@@ -8,14 +8,28 @@ import type { HistoryRecord } from "@agentfw/core";
  */
 
 const STAMP = /^[0-9a-z]+-[0-9a-f]+$/;
+const STAMPED = /^[0-9a-z]+-[0-9a-f]+\|/;
+const BAR = 0x7c;
 const LATEST_DATE = 8.64e15;
-const NEEDS_ESCAPE = /[%|]|\p{Cs}/u;
 const ESCAPABLE = /[%|]|\p{Cs}/gu;
 const ESCAPED = /%(?:u([0-9a-f]{4})|(25|7C))/g;
 
-/** A version that never comes back: the time of the write, which `list` shows, and 48 random bits. */
+/** 32 random bits and a count make stamps different that are made in one millisecond, here or elsewhere. */
+const MOST_COUNT = 0xffff;
+let series = "";
+let count = MOST_COUNT;
+let [latestTime, latestTimeText] = [0, "0"];
+
+/** A version that never comes back: the time of the write, which `list` shows, and 48 bits that nobody else has. */
 export function newStamp(now: number): string {
-  return `${now.toString(36)}-${randomUUID().slice(24)}`;
+  if (now !== latestTime) {
+    [latestTime, latestTimeText] = [now, now.toString(36)];
+  }
+  count += 1;
+  if (count > MOST_COUNT) {
+    [series, count] = [randomBytes(4).toString("hex"), 0];
+  }
+  return `${latestTimeText}-${series}${count.toString(16).padStart(4, "0")}`;
 }
 
 /** When a stamp was made, in milliseconds since the epoch; undefined for what is no stamp. */
@@ -26,7 +40,7 @@ export function stampTime(stamp: string): number | undefined {
 
 /** An id without the delimiter and without what UTF-8 cannot hold; different for any two ids. */
 export function encodeId(id: string): string {
-  return NEEDS_ESCAPE.test(id)
+  return id.includes("|") || id.includes("%") || !id.isWellFormed()
     ? id.replace(ESCAPABLE, (one) => {
         const code = one.charCodeAt(0);
         return code > 0x7f ? `%u${code.toString(16)}` : `%${code.toString(16).toUpperCase()}`;
@@ -45,32 +59,42 @@ export function decodeId(text: string): string {
 
 /** Records as they are stored. The ids come first, then the elements, as the scripts take them. */
 export function encodeRecords(records: readonly HistoryRecord[], stamp: string): string[] {
-  const ids = records.map(({ id }) => encodeId(id));
+  const ids: string[] = [];
+  const elements: string[] = [];
   const last = records.length - 1;
-  const elements = records.map(({ data }, index) => `${index === last ? stamp : ""}|${ids[index]}|${data}`);
-  return [...ids, ...elements];
+  for (const { id, data } of records) {
+    const stored = encodeId(id);
+    elements.push(`${ids.length === last ? stamp : ""}|${stored}|${data}`);
+    ids.push(stored);
+  }
+  return ids.concat(elements);
 }
 
 /** What an element of the list is: a record, the placeholder of an empty conversation, or neither. */
-export type StoredElement = { readonly record: HistoryRecord } | "placeholder" | "unreadable";
+export type StoredElement = HistoryRecord | "placeholder" | "unreadable";
 
 /** Takes a stored element apart. */
 export function decodeElement(text: string): StoredElement {
-  const first = text.indexOf("|");
+  const isStamped = text.charCodeAt(0) !== BAR;
+  const first = isStamped ? text.indexOf("|") : 0;
   const second = text.indexOf("|", first + 1);
-  if (first < 0 || second < 0 || (first > 0 && !STAMP.test(text.slice(0, first)))) {
+  if (second < 0 || (isStamped && !STAMPED.test(text))) {
     return "unreadable";
   }
-  const id = text.slice(first + 1, second);
-  const data = text.slice(second + 1);
-  if (id === "" || data === "") {
-    return id === data ? "placeholder" : "unreadable";
+  if (second === first + 1 || second === text.length - 1) {
+    return second === first + 1 && second === text.length - 1 ? "placeholder" : "unreadable";
   }
-  return { record: { id: decodeId(id), data } };
+  return { id: decodeId(text.slice(first + 1, second)), data: text.slice(second + 1) };
+}
+
+/** True for the element that stands for a conversation without records. */
+export function isPlaceholder(text: string): boolean {
+  return text.endsWith("||") && decodeElement(text) === "placeholder";
 }
 
 /** The version that the newest element stands for; the scripts have the same rule. */
 export function versionOf(newest: string): string {
-  const stamp = newest.slice(0, Math.max(0, newest.indexOf("|")));
-  return STAMP.test(stamp) ? stamp : `~${createHash("sha1").update(newest).digest("hex")}`;
+  return STAMPED.test(newest)
+    ? newest.slice(0, newest.indexOf("|"))
+    : `~${createHash("sha1").update(newest).digest("hex")}`;
 }

@@ -1,7 +1,7 @@
 import {
   type AppendOptions,
+  assertCallOptions,
   assertCount,
-  assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
   assertName,
@@ -17,21 +17,24 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { Calls } from "./calls.ts";
-import { BorrowedConnection, type Connection, OwnConnection } from "./connection.ts";
-import { type ConversationKeys, conversationKeys } from "./keys.ts";
+import { borrow } from "./borrowed-connection.ts";
+import { Calls, type Request } from "./calls.ts";
+import type { RedisClient } from "./client.ts";
+import { type Connection, OwnConnection } from "./connection.ts";
+import { type Conversation, Conversations, hasCome, type Moment, momentIn } from "./conversations.ts";
+import type { ConversationKeys } from "./keys.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
-  type RedisConnectionOptions,
+  type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
   resolveConnection,
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { fetchSlice, pageOf, parseCursor } from "./reading.ts";
+import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
 import { encodeId, encodeRecords, newStamp } from "./record-format.ts";
 import { REPLACE } from "./replace-script.ts";
-import { runScript, type Script } from "./script.ts";
+import { type Script, scriptCall } from "./script.ts";
 import { assertCallSize, checkedRange, conditionOf } from "./write-input.ts";
 import { appendedOf, replacedOf } from "./write-replies.ts";
 import { APPEND, CLEAR } from "./write-scripts.ts";
@@ -61,13 +64,14 @@ export class RedisHistoryStore implements HistoryStore {
   readonly #settings: Settings;
   readonly #connection: Connection;
   readonly #calls: Calls;
+  readonly #conversations: Conversations;
 
   /**
    * Checks the options; connects at the first call.
    *
    * @throws `configuration` naming the option and the rule.
    */
-  constructor(connection: RedisConnectionOptions, options: RedisHistoryStoreOptions = {}) {
+  constructor(connection: RedisHistoryStoreConnection, options: RedisHistoryStoreOptions = {}) {
     const address = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     const { timeoutMs, maxRecords, maxRecordBytes } = this.#settings;
@@ -81,70 +85,95 @@ export class RedisHistoryStore implements HistoryStore {
       maxRecords: true,
       maxRecordBytes,
     };
-    this.#connection = "call" in address ? new BorrowedConnection(address) : new OwnConnection(address, timeoutMs);
+    this.#connection = "call" in address ? borrow(address) : new OwnConnection(address, timeoutMs);
     this.#calls = new Calls(this.#connection, timeoutMs);
+    this.#conversations = new Conversations(this.#settings.keyPrefix);
   }
 
-  async append(
+  append(
     key: HistoryKey,
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
-    const keys = this.#keys(key);
-    this.#assertRecords(records);
-    const condition = conditionOf(options.ifVersion);
-    if (records.length === 0) {
-      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
-      return { version, appended: 0 };
+    if (Array.isArray(records) && records.length === 0) {
+      return this.#appendNothing(key, options);
     }
-    const stamp = newStamp(Date.now());
-    const args = [condition, stamp, ...this.#limits(keys), ...encodeRecords(records, stamp)];
-    return appendedOf(await this.#write("append", APPEND, keys, args, options.signal), stamp);
+    return this.#calls.run(() => {
+      const conversation = this.#conversations.find(key);
+      assertCallOptions(options);
+      this.#assertRecords(records);
+      const condition = conditionOf(options.ifVersion);
+      const stamp = newStamp(Date.now());
+      const due = this.#nextDue(conversation);
+      const args = [condition, ...this.#limits(due), ...encodeRecords(records, stamp)];
+      const receive = (reply: unknown) => {
+        const result = appendedOf(reply, stamp);
+        if (due !== undefined && result.appended > 0) {
+          conversation.due = due;
+        }
+        return result;
+      };
+      return writeRequest("append", APPEND, conversation.keys, args, options.signal, receive);
+    });
   }
 
-  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const keys = this.#keys(key);
-    assertReadOptions(options);
-    const before = options.before === undefined ? undefined : parseCursor(options.before);
-    const call = { name: "read", kind: "read", signal: options.signal } as const;
-    const slice = await this.#calls.run(call, (client) => fetchSlice(client, keys, options, before));
-    return pageOf(slice, keys.records, options, before);
+  read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      assertReadOptions(options);
+      const { last, onCorrupt, withFirst, signal } = options;
+      const before = options.before === undefined ? undefined : parseCursor(options.before);
+      const page = { last, onCorrupt, withFirst };
+      const { send, sendScript } = readCall(keys, page, before);
+      const receive = (reply: unknown) => pageOf(sliceOf(reply, page, before), keys.records, page, before);
+      return { name: "read", kind: "read", signal, send, sendScript, receive };
+    });
   }
 
-  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    const keys = this.#keys(key);
-    await this.#write("clear", CLEAR, keys, [keys.name], options.signal);
+  clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      assertCallOptions(options);
+      return writeRequest("clear", CLEAR, keys, [], options.signal, () => undefined);
+    });
   }
 
-  async replace(
+  replace(
     key: HistoryKey,
     range: { readonly fromId: string; readonly throughId: string },
     records: readonly HistoryRecord[],
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
-    const keys = this.#keys(key);
-    const { fromId, throughId } = checkedRange(range);
-    this.#assertRecords(records);
-    const condition = conditionOf(options.ifVersion);
-    const stamp = newStamp(Date.now());
-    const run = [encodeId(fromId), encodeId(throughId)];
-    const args = [condition, stamp, ...this.#limits(keys), ...run, ...encodeRecords(records, stamp)];
-    return replacedOf(await this.#write("replace", REPLACE, keys, args, options.signal), keys.records);
+    return this.#calls.run(() => {
+      const { keys } = this.#conversations.find(key);
+      assertCallOptions(options);
+      const { fromId, throughId } = checkedRange(range);
+      this.#assertRecords(records);
+      const condition = conditionOf(options.ifVersion);
+      const stamp = newStamp(Date.now());
+      const run = [encodeId(fromId), encodeId(throughId)];
+      const args = [condition, ...this.#limits(this.#nextDue()), stamp, ...run, ...encodeRecords(records, stamp)];
+      const receive = (reply: unknown) => replacedOf(reply, keys.records);
+      return writeRequest("replace", REPLACE, keys, args, options.signal, receive);
+    });
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertListFilter(filter);
-    const { limit = 100, cursor, signal } = options;
-    assertCount(limit, "limit", 1);
-    if (cursor !== undefined) {
-      assertName(cursor, "cursor");
-    }
-    const after = cursor === undefined ? undefined : parseListCursor(cursor);
     let isOver = false;
-    const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
     try {
-      const call = { name: "list", kind: "read", signal } as const;
-      return await this.#calls.run(call, (client) => listPage(client, this.#settings.keyPrefix, task));
+      return await this.#calls.run(() => {
+        assertListFilter(filter);
+        assertCallOptions(options);
+        const { limit = 100, cursor, signal } = options;
+        assertCount(limit, "limit", 1);
+        if (cursor !== undefined) {
+          assertName(cursor, "cursor");
+        }
+        const after = cursor === undefined ? undefined : parseListCursor(cursor);
+        const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
+        const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
+        return { name: "list", kind: "read", signal, send, receive: (page) => page };
+      });
     } finally {
       isOver = true;
     }
@@ -155,9 +184,11 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#connection.close();
   }
 
-  #keys(key: HistoryKey): ConversationKeys {
-    assertHistoryKey(key);
-    return conversationKeys(this.#settings.keyPrefix, key);
+  async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
+    assertCallOptions(options);
+    conditionOf(options.ifVersion);
+    const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
+    return { version, appended: 0 };
   }
 
   #assertRecords(records: readonly HistoryRecord[]): void {
@@ -165,20 +196,29 @@ export class RedisHistoryStore implements HistoryStore {
     assertCallSize(records);
   }
 
-  /** What every write is told beside its condition and stamp. */
-  #limits({ name }: ConversationKeys): string[] {
+  /** What every write is told beside its condition. */
+  #limits(due: Moment | undefined): string[] {
     const { ttlMs, maxRecords } = this.#settings;
-    return [name, String(ttlMs), String(maxRecords)];
+    return [due === undefined ? String(ttlMs) : `+${ttlMs}`, String(maxRecords)];
   }
 
-  #write(
-    name: string,
-    script: Script,
-    keys: ConversationKeys,
-    args: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
-    const names = [keys.records, keys.ids, keys.removed, keys.names, keys.expiries];
-    return this.#calls.run({ name, kind: "write", signal }, (client) => runScript(client, script, names, args));
+  /** Undefined when the index and the ids of the conversation need not be told now, else until when that will do. */
+  #nextDue(conversation?: Conversation): Moment | undefined {
+    const { ttlMs } = this.#settings;
+    return ttlMs > 0 && (conversation === undefined || hasCome(conversation.due))
+      ? momentIn(Math.ceil(ttlMs / 16))
+      : undefined;
   }
+}
+
+function writeRequest<T>(
+  name: string,
+  script: Script,
+  { records, ids, removed, names, expiries }: ConversationKeys,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+  receive: (reply: unknown) => T,
+): Request<T> {
+  const { send, sendScript } = scriptCall(script, [records, ids, removed, names, expiries], args);
+  return { name, kind: "write", signal, send, sendScript, receive };
 }

@@ -1,21 +1,37 @@
 import { type Script, script } from "./script.ts";
-import { WRITING } from "./write-scripts.ts";
+import { INDEXING, PERMISSIONS, TRIMMING, WRITING } from "./write-scripts.ts";
 
 /**
- * ARGV after the common ones: fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
+ * ARGV after the common ones: stamp, fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
  * with the version, or `from`, `through`, `order`, `unreadable`, or `stored` with the position of a new id.
  */
 export const REPLACE: Script = script(
   WRITING,
+  PERMISSIONS,
+  TRIMMING,
+  INDEXING,
   `
-local count = (#ARGV - 7) / 2
-local length = redis.call('LLEN', records)
-redis.call('SCARD', ids)
-redis.call('LLEN', removed)
+local stamp = ARGV[4]
+local count = (#ARGV - 6) / 2
+local length = call('LLEN', records)
+
+-- Calls work(first, last) for the pieces of 1 to size.
+local function inSteps(size, work)
+  for first = 1, size, STEP do work(first, math.min(first + STEP - 1, size)) end
+end
+
+local function idOf(element)
+  return string.match(element, '^[^|]*|([^|]+)|')
+end
+
+call('SCARD', ids)
+call('LLEN', removed)
+call('ZCARD', names)
+call('ZCARD', expiries)
 
 local function refuse(reason)
   -- The stamp is near the end when an earlier try of this very call was carried out and only its answer was lost.
-  for _, element in ipairs(redis.call('LRANGE', records, -200, -1)) do
+  for _, element in ipairs(call('LRANGE', records, -200, -1)) do
     if string.sub(element, 1, #stamp + 1) == stamp .. '|' then return { 'ok', version() } end
   end
   return { reason, version() }
@@ -26,13 +42,13 @@ local function find(id)
   local low, high = 0, length - 1
   while low <= high do
     local last = math.min(low + 199, high)
-    for at, element in ipairs(redis.call('LRANGE', records, low, last)) do
+    for at, element in ipairs(call('LRANGE', records, low, last)) do
       if idOf(element) == id then return low + at - 1 end
     end
     low = last + 1
     local first = math.max(low, high - 199)
     if first <= high then
-      for at, element in ipairs(redis.call('LRANGE', records, first, high)) do
+      for at, element in ipairs(call('LRANGE', records, first, high)) do
         if idOf(element) == id then return first + at - 1 end
       end
     end
@@ -47,24 +63,24 @@ local function withoutStamp(element)
 end
 
 if condition ~= '*' and condition ~= '=' .. version() then return refuse('conflict') end
-local from = find(ARGV[6])
+local from = find(ARGV[5])
 if not from then return refuse('from') end
-local through = find(ARGV[7])
+local through = find(ARGV[6])
 if not through then return refuse('through') end
 if through < from then return { 'order', version() } end
 
 local gone, left = {}, {}
 for first = from, through, STEP do
-  for _, element in ipairs(redis.call('LRANGE', records, first, math.min(first + STEP - 1, through))) do
+  for _, element in ipairs(call('LRANGE', records, first, math.min(first + STEP - 1, through))) do
     local id = idOf(element)
     if id then gone[id] = true end
   end
 end
 local taken
 inSteps(count, function(first, last)
-  local found = redis.call('SMISMEMBER', ids, unpack(ARGV, 7 + first, 7 + last))
+  local found = call('SMISMEMBER', ids, unpack(ARGV, 6 + first, 6 + last))
   for at, answer in ipairs(found) do
-    local id = ARGV[6 + first + at]
+    local id = ARGV[5 + first + at]
     if answer == 1 and not gone[id] and not taken then taken = first + at - 1 end
     gone[id] = nil
   end
@@ -76,44 +92,45 @@ local isAll = before == 0 and after == 0
 -- The newest element that stays gets the new version, unless a new record is the newest.
 local stays
 if after > 0 or (count == 0 and not isAll) then
-  stays = withoutStamp(redis.call('LINDEX', records, after > 0 and -1 or from - 1))
+  stays = withoutStamp(call('LINDEX', records, after > 0 and -1 or from - 1))
   if not stays then return { 'unreadable', version() } end
 end
 -- Half of a replace would lose records, so all of its commands must be allowed before the first is called.
-for _, command in ipairs({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'SADD' }) do
-  if redis.acl_check_cmd and not redis.acl_check_cmd(command, command == 'SADD' and ids or records, '0', '0') then
-    return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
-  end
-end
+local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'PEXPIRE' }, records) or forbidden({ 'SADD', 'SREM' }, ids)
+  or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
+if denied then return denied end
+if ttl ~= '0' then enlist(false) end
 
-index(false)
-inSteps(count, function(first, last) redis.call('SADD', ids, unpack(ARGV, 7 + first, 7 + last)) end)
+inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 6 + first, 6 + last)) end)
 local function push(list, offset, size)
-  inSteps(size, function(first, last) redis.call('RPUSH', records, unpack(list, offset + first, offset + last)) end)
+  inSteps(size, function(first, last) call('RPUSH', records, unpack(list, offset + first, offset + last)) end)
 end
 if isAll then
   -- Pushed first: a list that becomes empty is gone, and its expiry with it.
-  if count == 0 then redis.call('RPUSH', records, stamp .. '||') end
-  push(ARGV, 7 + count, count)
-  redis.call('LTRIM', records, length, -1)
+  if count == 0 then call('RPUSH', records, stamp .. '||') end
+  push(ARGV, 6 + count, count)
+  call('LTRIM', records, length, -1)
 elseif before <= after then
-  local moved = before > 0 and redis.call('LRANGE', records, 0, before - 1) or {}
-  for at = 1, count do moved[before + at] = ARGV[7 + count + at] end
-  redis.call('LTRIM', records, through + 1, -1)
-  for at = #moved, 1, -1 do redis.call('LPUSH', records, moved[at]) end
+  local moved = before > 0 and call('LRANGE', records, 0, before - 1) or {}
+  for at = 1, count do moved[before + at] = ARGV[6 + count + at] end
+  call('LTRIM', records, through + 1, -1)
+  for at = #moved, 1, -1 do call('LPUSH', records, moved[at]) end
 else
-  local moved = after > 0 and redis.call('LRANGE', records, through + 1, -1) or {}
-  redis.call('LTRIM', records, 0, before - 1)
-  push(ARGV, 7 + count, count)
+  local moved = after > 0 and call('LRANGE', records, through + 1, -1) or {}
+  call('LTRIM', records, 0, before - 1)
+  push(ARGV, 6 + count, count)
   push(moved, 0, #moved)
 end
-if stays then redis.call('LSET', records, -1, stamp .. stays) end
-if limit > 0 then
+if stays then call('LSET', records, -1, stamp .. stays) end
+if limit ~= '0' then
   for id in pairs(gone) do left[#left + 1] = id end
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
 end
-trim(redis.call('LLEN', records))
-expire()
+if limit ~= '0' then trim(call('LLEN', records) - limit) end
+if ttl ~= '0' then
+  call('PEXPIRE', records, ttl)
+  hold(ids, false, lifeOfIndex())
+end
 return { 'ok', version() }
 `,
 );

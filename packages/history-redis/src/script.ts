@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Send } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
+import { answerWord } from "./errors.ts";
 
-/** A Lua script and the name under which servers cache it. */
+/** A Lua script and the name under which servers keep it. */
 export interface Script {
   readonly text: string;
   readonly sha: string;
@@ -22,22 +24,33 @@ local function version()
 end
 `;
 
-/**
- * Runs a script in one round trip. A server that does not know it, because it was restarted or failed over, is sent the
- * text, and knows it from then on.
- */
-export async function runScript(
-  client: RedisClient,
+/** A script with its keys and arguments, ready to be sent in one round trip to whoever knows it. */
+export function scriptCall(
   { text, sha }: Script,
   keys: readonly string[],
   args: readonly string[],
+): { readonly send: Send; readonly sendScript: Send } {
+  const all = [sha, String(keys.length), ...keys, ...args];
+  return {
+    send: (client) => client.call("evalsha", all),
+    sendScript: (client) => client.call("eval", [text, ...all.slice(1)]),
+  };
+}
+
+/** Runs a script that is one of several commands of a call. */
+export async function runScript(
+  client: RedisClient,
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
 ): Promise<unknown> {
+  const { send, sendScript } = scriptCall(script, keys, args);
   try {
-    return await client.call("evalsha", [sha, keys.length, ...keys, ...args]);
+    return await send(client);
   } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) {
+    if (answerWord(error) !== "NOSCRIPT") {
       throw error;
     }
-    return client.call("eval", [text, keys.length, ...keys, ...args]);
+    return sendScript(client);
   }
 }

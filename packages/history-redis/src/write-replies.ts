@@ -6,11 +6,18 @@ import { listOf, textOf } from "./replies.ts";
 export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
   // A client may be set to give numbers as texts.
   const text = typeof reply === "number" ? String(reply) : textOf(reply);
-  const rest = text.slice(1);
-  if (text.startsWith("!")) {
+  const [, sign, rest = ""] = /^([!=]?)(.*)$/s.exec(text) ?? [];
+  if (sign === "!") {
     throw conflictError("append: another writer came first", rest);
   }
-  return text.startsWith("=") ? { version: rest, appended: 0 } : { version: stamp, appended: Number(text) };
+  if (sign === "=") {
+    return { version: rest, appended: 0 };
+  }
+  const appended = Number(rest);
+  if (!Number.isSafeInteger(appended) || appended < 1) {
+    throw unexpected("append");
+  }
+  return { version: stamp, appended };
 }
 
 /** What the replace script said. @throws `conflict`, `corrupt`, or `configuration` for ids and ranges that cannot be. */
@@ -31,8 +38,12 @@ export function replacedOf(reply: unknown, key: string): { version: string } {
     case "unreadable":
       throw corruptError("the record that would carry the new version", key);
     default:
-      throw new AgentFrameworkError("unsupported", "replace: the server answered something unexpected", {
-        provider: PROVIDER,
-      });
+      throw unexpected("replace");
   }
+}
+
+function unexpected(name: string): AgentFrameworkError {
+  return new AgentFrameworkError("unsupported", `${name}: the server answered something unexpected`, {
+    provider: PROVIDER,
+  });
 }

@@ -1,90 +1,101 @@
 import { type Script, script, VERSION } from "./script.ts";
 
 /*
- * Lua does not roll back: a command that fails leaves what the ones before it wrote. So each script looks at the types of
- * its keys before it writes anything, and writes in an order in which a failure in between (a command that the user may
- * not call) loses nothing. Lua's unpack takes at most some 8,000 values, so long lists go in pieces.
+ * Lua does not roll back: a command that fails leaves what the ones before it wrote. So the first command that writes is
+ * the one that fails when a key has another type, and what a later one must not leave behind half done is taken back.
+ * Lua's unpack takes at most some 8,000 values, so long lists go in steps. Each command costs about a microsecond of the
+ * server's time, each function that is defined a tenth, and an append is called more often than anything else.
  */
 
-/** KEYS of every script that writes a conversation; ARGV begins with condition, stamp, name, ttl in ms, maxRecords. */
+/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms (`+` when due) and maxRecords. */
 export const WRITING: string = `
+local call = redis.call
 local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local condition, stamp, name, ttl, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
+local isDue = string.byte(ttl) == 43
+if isDue then ttl = string.sub(ttl, 2) end
 local STEP = 4000
-${VERSION}
--- Calls work(first, last) for the pieces of 1 to count.
-local function inSteps(count, work)
-  for first = 1, count, STEP do work(first, math.min(first + STEP - 1, count)) end
-end
+${VERSION}`;
 
-local function idOf(element)
-  return string.match(element, '^[^|]*|([^|]+)|')
-end
-
--- When what is written now expires, in milliseconds since the epoch.
-local expiresAt
-if ttl > 0 then
-  local time = redis.call('TIME')
-  expiresAt = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ttl)
-end
-
--- An index lives as long as the longest of what it names. GT leaves one alone that never expires.
-local function expireIndex(key, added)
-  if added == 1 and redis.call('ZCARD', key) == 1 then
-    redis.call('PEXPIREAT', key, expiresAt)
-  else
-    redis.call('PEXPIREAT', key, expiresAt, 'GT')
-  end
-end
-
-local function index(isNew)
-  if isNew and expiresAt then
-    -- Each conversation that begins clears away some that have expired, so the index cannot grow without end.
-    local over = redis.call('ZRANGE', expiries, '-inf', expiresAt - ttl, 'BYSCORE', 'LIMIT', 0, 20)
-    if #over > 0 then
-      redis.call('ZREM', names, unpack(over))
-      redis.call('ZREM', expiries, unpack(over))
+/** Lua: an error when the user may not call each of these commands on a key; a write that stops halfway loses records. */
+export const PERMISSIONS: string = `
+local function forbidden(commands, key)
+  for _, command in ipairs(commands) do
+    if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, '0', '0') then
+      return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
     end
-  elseif isNew then
-    redis.call('ZREM', expiries, name)
-  end
-  local added = redis.call('ZADD', names, 0, name)
-  if expiresAt then
-    expireIndex(names, added)
-    expireIndex(expiries, redis.call('ZADD', expiries, expiresAt, name))
-  elseif isNew then
-    redis.call('PERSIST', names)
   end
 end
+`;
 
-local function expire()
-  if expiresAt then
-    redis.call('PEXPIREAT', records, expiresAt)
-    redis.call('PEXPIREAT', ids, expiresAt)
-    redis.call('PEXPIREAT', removed, expiresAt)
-  end
-end
-
+/** Lua: the limit, kept in the same step as the write that went above it. */
+export const TRIMMING: string = `
 -- Ids whose records go stay remembered for the next 1,000 of them and as many as may be stored, then are forgotten.
 local function remember(gone)
   if #gone == 0 then return end
-  local over = redis.call('RPUSH', removed, unpack(gone)) - limit - 1000
+  local length = call('RPUSH', removed, unpack(gone))
+  if length == #gone then
+    local left = call('PTTL', ids)
+    if left > 0 then call('PEXPIRE', removed, left) end
+  end
+  local over = length - limit - 1000
   while over > 0 do
-    local oldest = redis.call('LPOP', removed, math.min(over, STEP))
-    redis.call('SREM', ids, unpack(oldest))
+    local oldest = call('LPOP', removed, math.min(over, STEP))
+    call('SREM', ids, unpack(oldest))
     over = over - #oldest
   end
 end
 
-local function trim(length)
-  local over = limit > 0 and length - limit or 0
+local function trim(over)
   while over > 0 do
     local gone = {}
-    local oldest = redis.call('LPOP', records, math.min(over, STEP))
-    for _, element in ipairs(oldest) do gone[#gone + 1] = idOf(element) end
+    local oldest = call('LPOP', records, math.min(over, STEP))
+    for at = 1, #oldest do gone[#gone + 1] = string.match(oldest[at], '^[^|]*|([^|]+)|') end
     remember(gone)
     over = over - #oldest
   end
+end
+`;
+
+/**
+ * Lua: the conversation's place in the index, and the life of what may not end before its records do. Both live a minute
+ * and a sixteenth longer than the records, so they need not be told of every write that renews those.
+ */
+export const INDEXING: string = `
+local function hold(key, isFirst, life)
+  -- GT leaves a key alone that never expires.
+  if isFirst then
+    call('PEXPIRE', key, life)
+  elseif call('PEXPIRE', key, life, 'GT') == 0 and key ~= names and call('PTTL', key) == -1 then
+    call('PEXPIRE', key, life)
+  end
+end
+
+local function lifeOfIndex()
+  return string.format('%.0f', ttl + math.ceil(ttl / 16) + 60000)
+end
+
+local function enlist(isNew)
+  local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+  local isNewName = call('ZADD', names, 0, name) == 1
+  if ttl == '0' then
+    call('ZREM', expiries, name)
+    call('PERSIST', names)
+    return
+  end
+  local now, life = call('TIME')[1] * 1000, lifeOfIndex()
+  local isNewExpiry = call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name) == 1
+  if isNew then
+    -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
+    local over = call('ZRANGE', expiries, '-inf', now - 600000, 'BYSCORE', 'LIMIT', 0, 20)
+    if #over > 0 then
+      call('ZREM', names, unpack(over))
+      call('ZREM', expiries, unpack(over))
+    end
+  end
+  hold(removed, false, life)
+  hold(names, isNewName and call('ZCARD', names) == 1, life)
+  hold(expiries, isNewExpiry and call('ZCARD', expiries) == 1, life)
 end
 `;
 
@@ -95,25 +106,23 @@ end
 export const APPEND: Script = script(
   WRITING,
   `
-local count = (#ARGV - 5) / 2
-local length = redis.call('LLEN', records)
-if limit > 0 or length == 0 then redis.call('LLEN', removed) end
-
-local known, isKnown = 0, {}
-inSteps(count, function(first, last)
-  local found = redis.call('SMISMEMBER', ids, unpack(ARGV, 5 + first, 5 + last))
-  for at, answer in ipairs(found) do
-    if answer == 1 then
-      known = known + 1
+local count = (#ARGV - 3) / 2
+local known, isKnown = 0, nil
+for first = 1, count, STEP do
+  local found = call('SMISMEMBER', ids, unpack(ARGV, 3 + first, 3 + math.min(first + STEP - 1, count)))
+  for at = 1, #found do
+    if found[at] == 1 then
+      known, isKnown = known + 1, isKnown or {}
       isKnown[first + at - 1] = true
     end
   end
-end)
+end
 -- Ids without a conversation are left over from one that is gone.
-if length == 0 then known, isKnown = 0, {} end
+if known > 0 and call('EXISTS', records) == 0 then known = 0 end
 
 if known == count then
   local current = version()
+  local stamp = string.match(ARGV[#ARGV], '^[^|]*')
   -- The stamp is that of an earlier try of this very call, whose answer was lost.
   return current == stamp and count or '=' .. current
 end
@@ -122,43 +131,78 @@ if condition ~= '*' then
   if condition ~= '=' .. current then return '!' .. current end
 end
 
-local from, before, fresh = ARGV, 5, count
+local from, before, fresh = ARGV, 3, count
 if known > 0 then
-  fresh = count - known
-  local newIds, elements = {}, {}
+  from, before, fresh = {}, 0, count - known
+  local elements = {}
   for at = 1, count do
     if not isKnown[at] then
-      newIds[#newIds + 1] = ARGV[5 + at]
-      elements[#elements + 1] = ARGV[5 + count + at]
+      from[#from + 1] = ARGV[3 + at]
+      elements[#elements + 1] = ARGV[3 + count + at]
     end
   end
-  if isKnown[count] then elements[fresh] = stamp .. elements[fresh] end
-  from, before = newIds, 0
+  if isKnown[count] then elements[fresh] = string.match(ARGV[#ARGV], '^[^|]*') .. elements[fresh] end
   for at = 1, fresh do from[fresh + at] = elements[at] end
 end
 
-if length == 0 then redis.call('UNLINK', ids, removed) end
-index(length == 0)
-inSteps(fresh, function(first, last)
-  redis.call('RPUSH', records, unpack(from, before + fresh + first, before + fresh + last))
-end)
-local failure
-inSteps(fresh, function(first, last)
-  local answer = redis.pcall('SADD', ids, unpack(from, before + first, before + last))
-  if type(answer) == 'table' then failure = answer end
-end)
-if failure then
-  -- Records whose ids are not remembered would be stored again by the retry.
-  if length == 0 then redis.call('UNLINK', records) else redis.call('LTRIM', records, 0, length - 1) end
-  return failure
+local length
+for first = 1, fresh, STEP do
+  length = call('RPUSH', records, unpack(from, before + fresh + first, before + fresh + math.min(first + STEP - 1, fresh)))
 end
-trim(length + fresh)
-expire()
+
+local isNew, try = length == fresh, redis.pcall
+local over = limit == '0' and 0 or length - limit
+local answer, settle
+if isNew then
+  -- Their types are seen before anything hangs on them.
+  answer = try('LLEN', removed)
+  if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
+end
+if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
+
+if isNew or isDue or over > 0 then
+`,
+  PERMISSIONS,
+  TRIMMING,
+  INDEXING,
+  `
+  if type(answer) ~= 'table' and (isNew or isDue) then
+    local isDone, failure = pcall(enlist, isNew)
+    -- The server's pcall gives the text of an error, Lua's would give the error itself.
+    if not isDone then answer = type(failure) == 'table' and failure or redis.error_reply(failure) end
+  end
+  if type(answer) ~= 'table' and over > 0 then
+    answer = try('LLEN', removed)
+    if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
+  end
+  function settle()
+    if ttl ~= '0' and (isNew or isDue) then hold(ids, isNew, lifeOfIndex()) end
+    if over > 0 then trim(over) end
+  end
+end
+
+-- Last, because a record whose id is remembered is never stored again.
+for first = 1, fresh, STEP do
+  if type(answer) ~= 'table' then
+    answer = try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
+  end
+end
+if type(answer) == 'table' then
+  local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
+  if taken.err then call('RPOP', records, fresh) end
+  if isNew then
+    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+    try('ZREM', names, name)
+    try('ZREM', expiries, name)
+  end
+  return answer
+end
+if settle then settle() end
 return fresh
 `,
 );
 
-/** KEYS as for writing, ARGV the name. */
+/** KEYS as for writing. */
 export const CLEAR: Script = script(`
 redis.call('LLEN', KEYS[1])
 redis.call('SCARD', KEYS[2])
@@ -166,7 +210,8 @@ redis.call('LLEN', KEYS[3])
 redis.call('ZCARD', KEYS[4])
 redis.call('ZCARD', KEYS[5])
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-redis.call('ZREM', KEYS[4], ARGV[1])
-redis.call('ZREM', KEYS[5], ARGV[1])
+local name = string.match(KEYS[1], ':%d+:h:{%d+}:(.*)$')
+redis.call('ZREM', KEYS[4], name)
+redis.call('ZREM', KEYS[5], name)
 return 1
 `);

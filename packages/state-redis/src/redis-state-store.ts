@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import {
   AgentFrameworkError,
+  assertCallOptions,
   assertCount,
   configurationError,
   type Scope,
@@ -79,6 +80,7 @@ export class RedisStateStore implements StateStore {
     text: string,
     options: Scope & { readonly tags?: Tags | undefined } = {},
   ): Promise<{ etag: string }> {
+    assertCallOptions(options);
     const { owner, tags, signal } = options;
     return this.#put({ operation: "create", key, text, options: { owner, tags, signal } });
   }
@@ -88,12 +90,14 @@ export class RedisStateStore implements StateStore {
     text: string,
     options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined } = {},
   ): Promise<{ etag: string }> {
+    assertCallOptions(options);
     assertIfMatch(options.ifMatch);
     return this.#put({ operation: "set", key, text, options });
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
     const name = storedName(key);
+    assertCallOptions(options);
     const { value, entries } = this.#keys(options, name);
     const { parts } = await this.#calls.run({
       name: "get",
@@ -117,6 +121,7 @@ export class RedisStateStore implements StateStore {
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
+    assertCallOptions(options);
     const { ifMatch, signal } = options;
     assertIfMatch(ifMatch);
     const name = storedName(key);
@@ -143,6 +148,7 @@ export class RedisStateStore implements StateStore {
   }
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
+    assertCallOptions(options);
     const { tags, limit = 100, order = "asc", cursor, signal } = options;
     assertListOptions({ limit, order, cursor });
     const wanted = storedTags(tags);

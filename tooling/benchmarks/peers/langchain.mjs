@@ -1,11 +1,7 @@
 import { join } from "node:path";
 import { FileSystemChatMessageHistory } from "@langchain/community/stores/message/file_system";
 import { InMemoryChatMessageHistory } from "@langchain/core/chat_history";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
-
-function toLangchain({ id, role, text }) {
-  return role === "user" ? new HumanMessage({ id, content: text }) : new AIMessage({ id, content: text });
-}
+import { toLangchain } from "./langchain-messages.mjs";
 
 export const langchainMemory = {
   name: "langchain",

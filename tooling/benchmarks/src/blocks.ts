@@ -30,8 +30,6 @@ interface Entry {
   count: number;
   readonly blocks: number[];
   readonly runMedians: number[];
-  operations: number;
-  roundTrips: number;
 }
 
 /**
@@ -43,9 +41,7 @@ export async function measureSideBySide(
   plan: Plan,
   random: Random,
 ): Promise<Measured[]> {
-  const entries = contenders.map(
-    (contender): Entry => ({ contender, count: 1, blocks: [], runMedians: [], operations: 0, roundTrips: 0 }),
-  );
+  const entries = contenders.map((contender): Entry => ({ contender, count: 1, blocks: [], runMedians: [] }));
   collect("major");
   for (const entry of shuffled(entries, random)) {
     entry.count = await warmUp(entry.contender, plan);
@@ -61,7 +57,11 @@ export async function measureSideBySide(
       runMedians.push(median(blocks.splice(0)));
     }
   }
-  return entries.map(measuredOf);
+  const measured: Measured[] = [];
+  for (const { contender, runMedians } of entries) {
+    measured.push({ contender: contender.name, runMedians, roundTrips: await roundTripsOf(contender) });
+  }
+  return measured;
 }
 
 /**
@@ -72,9 +72,13 @@ function collect(type: "major" | "minor"): void {
   globalThis.gc?.({ type });
 }
 
-function measuredOf({ contender, runMedians, roundTrips, operations }: Entry): Measured {
-  const isCounted = !("sample" in contender) && contender.roundTrips !== undefined;
-  return { contender: contender.name, runMedians, roundTrips: isCounted ? roundTrips / operations : undefined };
+/** Apart from what is timed, because counting costs time. */
+async function roundTripsOf(contender: Contender): Promise<number | undefined> {
+  if ("sample" in contender || contender.countRoundTrips === undefined) {
+    return undefined;
+  }
+  await contender.prepare?.();
+  return contender.countRoundTrips();
 }
 
 async function addBlock(entry: Entry): Promise<void> {
@@ -85,10 +89,7 @@ async function addBlock(entry: Entry): Promise<void> {
   }
   await contender.prepare?.();
   collect("minor");
-  const before = contender.roundTrips?.() ?? 0;
   const milliseconds = await timed(contender, count);
-  entry.roundTrips += (contender.roundTrips?.() ?? 0) - before;
-  entry.operations += count;
   entry.blocks.push((milliseconds * 1000) / count);
 }
 

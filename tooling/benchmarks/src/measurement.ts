@@ -30,8 +30,8 @@ export interface Operation extends Named {
   readonly operation: () => unknown;
   /** At most this many operations in a block, so that what grows with them stays as it was said to be. @default 10,000 */
   readonly maxOperations?: number | undefined;
-  /** How many times the driver has waited for an answer so far, where that can be counted. */
-  readonly roundTrips?: (() => number) | undefined;
+  /** Runs one operation and counts its round trips, where that can be done. Called after everything has been timed. */
+  readonly countRoundTrips?: (() => Promise<number>) | undefined;
 }
 
 /** Something that is timed elsewhere, in a process of its own for example. */

@@ -21,7 +21,7 @@ export interface Selected {
 
 const HELP = [
   ["only", "NAME", "Only this backend, this job, or this BACKEND/JOB. May be given more than once."],
-  ["quick", "", "Small samples, in about twenty seconds. Good for a look, not for a comparison."],
+  ["quick", "", "Small samples, in about half a minute. Good for a look, not for a comparison."],
   ["json", "FILE", "Also write the rows, and what the machine is, to this file."],
   ["peers", "", "Also measure other libraries; installs them into a folder of their own the first time."],
   ["seed", "NUMBER", "Draw the order of the blocks as an earlier run did."],

@@ -12,8 +12,18 @@ export interface PeerMessage {
   readonly text: string;
 }
 
+/** What a peer can keep a conversation in. */
+export type PeerKind = "memory" | "file" | "redis";
+
+/** Where a peer's server is. */
+export interface PeerPlace {
+  readonly url: string;
+  /** Begins the keys of everything that is stored there. */
+  readonly prefix: string;
+}
+
 /** What a peer's store is opened with. */
-export interface PeerOptions {
+export interface PeerOptions extends Partial<PeerPlace> {
   /** An empty folder. */
   readonly directory: string;
   /** The conversations that there are to be. */
@@ -33,7 +43,7 @@ export interface PeerStore {
 /** Another library's way to keep a conversation. */
 export interface Peer {
   readonly name: string;
-  readonly kind: "memory" | "file";
+  readonly kind: PeerKind;
   open(options: PeerOptions): Promise<PeerStore>;
 }
 
@@ -42,7 +52,7 @@ export function isPeer(value: unknown): value is Peer {
   return (
     isPlainObject(value) &&
     typeof value["name"] === "string" &&
-    (value["kind"] === "memory" || value["kind"] === "file") &&
+    ["memory", "file", "redis"].some((kind) => kind === value["kind"]) &&
     typeof value["open"] === "function"
   );
 }
@@ -51,9 +61,9 @@ export function isPeer(value: unknown): value is Peer {
 const TURNS_IN_A_BLOCK = 100;
 
 /** Appends to one conversation, for every peer of a kind. */
-export function peerAppends(context: JobContext, kind: Peer["kind"]): Promise<Operation[]> {
+export function peerAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
   return eachPeer(context, kind, async (peer) => {
-    const store = new Reopening(peer, context, ["session"], context.sizes.messages);
+    const store = new Reopening(peer, context, { sessions: ["session"], count: context.sizes.messages, place });
     const turns = new TurnSource();
     return {
       name: peer.name,
@@ -66,10 +76,10 @@ export function peerAppends(context: JobContext, kind: Peer["kind"]): Promise<Op
 }
 
 /** Appends to many conversations at once, for every peer of a kind. */
-export function peerConcurrentAppends(context: JobContext, kind: Peer["kind"]): Promise<Operation[]> {
+export function peerConcurrentAppends(context: JobContext, kind: PeerKind, place?: PeerPlace): Promise<Operation[]> {
   return eachPeer(context, kind, async (peer) => {
     const sessions = Array.from({ length: context.sizes.conversations }, (_, number) => `session-${number}`);
-    const store = new Reopening(peer, context, sessions, 0);
+    const store = new Reopening(peer, context, { sessions, count: 0, place });
     const turns = new TurnSource();
     return {
       name: peer.name,
@@ -82,9 +92,9 @@ export function peerConcurrentAppends(context: JobContext, kind: Peer["kind"]): 
 }
 
 /** Loads the end of a conversation, for every peer of a kind. */
-export function peerLoads(context: JobContext, kind: Peer["kind"], count: number): Promise<Operation[]> {
+export function peerLoads(context: JobContext, kind: PeerKind, count: number, place?: PeerPlace): Promise<Operation[]> {
   return eachPeer(context, kind, async (peer) => {
-    const store = new Reopening(peer, context, ["session"], count);
+    const store = new Reopening(peer, context, { sessions: ["session"], count, place });
     await store.reopen();
     return {
       name: peer.name,
@@ -96,7 +106,7 @@ export function peerLoads(context: JobContext, kind: Peer["kind"], count: number
 
 async function eachPeer(
   { peers }: JobContext,
-  kind: Peer["kind"],
+  kind: PeerKind,
   make: (peer: Peer) => Promise<Operation>,
 ): Promise<Operation[]> {
   const operations: Operation[] = [];
@@ -112,14 +122,20 @@ class Reopening {
   readonly #context: JobContext;
   readonly #sessions: readonly string[];
   readonly #messages: readonly PeerMessage[];
+  readonly #place: PeerPlace | undefined;
   #directory: string | undefined;
   #current: PeerStore | undefined;
 
-  constructor(peer: Peer, context: JobContext, sessions: readonly string[], count: number) {
+  constructor(
+    peer: Peer,
+    context: JobContext,
+    held: { readonly sessions: readonly string[]; readonly count: number; readonly place: PeerPlace | undefined },
+  ) {
     this.#peer = peer;
     this.#context = context;
-    this.#sessions = sessions;
-    this.#messages = messages(count).map(peerMessage);
+    this.#sessions = held.sessions;
+    this.#messages = messages(held.count).map(peerMessage);
+    this.#place = held.place;
   }
 
   get current(): PeerStore {
@@ -144,6 +160,7 @@ class Reopening {
       directory: this.#directory,
       sessions: this.#sessions,
       messages: this.#messages,
+      ...(this.#place && { url: this.#place.url, prefix: `${this.#place.prefix}-${this.#peer.name}` }),
     });
   }
 }

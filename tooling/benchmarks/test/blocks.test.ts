@@ -81,14 +81,17 @@ describe("measureSideBySide", () => {
     expect([running, atOnce]).toEqual([0, 1]);
   });
 
-  it("counts round trips of measured operations only, for one operation", async () => {
-    let trips = 0;
-    const operation = () => {
-      trips += 3;
-    };
-    const counted = { name: "raw", operation, roundTrips: () => trips, maxOperations: 5 };
-    const [measured] = await measureSideBySide([counted], plan, seededRandom(1));
+  it("lets round trips be counted once, made ready, after everything was timed", async () => {
+    const calls: string[] = [];
+    const operation = () => void calls.push("timed");
+    const countRoundTrips = async () => calls.push("counted") - calls.length + 3;
+    const prepare = () => void calls.push("prepared");
+    const counted = { name: "raw", operation, prepare, countRoundTrips, maxOperations: 5 };
+    const other = { name: "other", operation };
+    const [measured] = await measureSideBySide([counted, other], plan, seededRandom(1));
     expect(measured?.roundTrips).toBe(3);
+    expect(calls.slice(-2)).toEqual(["prepared", "counted"]);
+    expect(calls.filter((call) => call === "counted")).toHaveLength(1);
     const [uncounted] = await measureSideBySide([{ name: "raw", operation }], plan, seededRandom(1));
     expect(uncounted?.roundTrips).toBeUndefined();
   });

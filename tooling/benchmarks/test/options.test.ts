@@ -47,11 +47,13 @@ describe("parseOptions", () => {
       "memory/append-turn",
       "file/append-turn",
       "file-no-fsync/append-turn",
+      "redis/append-turn",
+      "redis-store/append-turn",
     ]);
   });
 
   it.each([
-    [["--only", "redis"], "--only redis"],
+    [["--only", "redish"], "--only redish"],
     [["--only", "openai/append-turn"], "--only openai/append-turn"],
     [["--only", ""], "--only"],
     [["--json", ""], "--json"],

@@ -29,8 +29,10 @@ function listPeer(name: string, kind: Peer["kind"], calls: Set<string>): Peer {
   return {
     name,
     kind,
-    open: async ({ directory, sessions, messages }) => {
-      calls.add(`open ${sessions.length} with ${messages.length}`);
+    open: async ({ directory, sessions, messages, url, prefix = "" }) => {
+      const place = url === undefined ? "" : ` at ${new URL(url).protocol}`;
+      calls.add(`open ${sessions.length} with ${messages.length}${place}`);
+      expect(prefix).toMatch(url === undefined ? /^$/ : /^agentfw-benchmarks-.*-peer$/);
       expect(await readdir(directory)).toEqual([]);
       const lists = new Map(sessions.map((session) => [session, [...messages]]));
       const listOf = (session: string) => lists.get(session) ?? [];
@@ -50,6 +52,8 @@ function listPeer(name: string, kind: Peer["kind"], calls: Set<string>): Peer {
     },
   };
 }
+
+const KINDS = ["memory", "file", "redis"] as const;
 
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "run/run-overhead": [
@@ -77,6 +81,15 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "file/import": ["raw", "agentfw"],
   "file-no-fsync/append-turn": ["raw", "agentfw"],
   "file-no-fsync/concurrent-64": ["raw", "agentfw"],
+  "redis/append-turn": ["raw", "agentfw"],
+  "redis/load-last-20": ["raw", "agentfw"],
+  "redis/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
+  "redis/concurrent-64": ["raw", "agentfw", "agentfw one by one"],
+  "redis/import": ["raw", "agentfw"],
+  "redis-store/append-turn": ["raw", "agentfw"],
+  "redis-store/load-last-20": ["raw", "agentfw"],
+  "redis-store/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
+  "redis-1-ms/concurrent-64": ["raw", "agentfw", "agentfw one by one"],
   "openai/import": ["raw", "agentfw"],
 };
 
@@ -110,6 +123,9 @@ describe("every job of every backend", () => {
     for (const row of rows) {
       expect([row.backend, row.job]).toEqual([backend.name, job]);
       assertRow(row);
+      // One round trip for an append and for a load is what the store promises.
+      const isCounted = backend.name.startsWith("redis") && /^(append|load)-/.test(job);
+      expect(row.roundTrips).toBe(isCounted ? 1 : null);
     }
     expect(await readdir(scratch)).toEqual([]);
   });
@@ -124,10 +140,14 @@ describe("peers", () => {
     ["file", "load-last-20", ["open 1 with 40", "load 20", "close"]],
     ["file-no-fsync", "append-turn", ["open 1 with 40", "append user 120,assistant 600", "close"]],
     ["file-no-fsync", "concurrent-64", ["open 3 with 0", "append user 120,assistant 600", "close"]],
+    ["redis", "append-turn", ["open 1 with 40 at redis:", "append user 120,assistant 600", "close"]],
+    ["redis", "load-last-20-of-100000", ["open 1 with 90 at redis:", "load 20", "close"]],
+    ["redis", "concurrent-64", ["open 3 with 0 at redis:", "append user 120,assistant 600", "close"]],
+    ["redis-1-ms", "concurrent-64", ["open 3 with 0 at redis:", "append user 120,assistant 600", "close"]],
   ] as const)("take part in %s/%s, doing the same work", async (backendName, job, expected) => {
     const calls = new Set<string>();
     const other = new Set<string>();
-    const kind = backendName === "memory" ? "memory" : "file";
+    const kind = KINDS.find((candidate) => backendName.startsWith(candidate)) ?? "memory";
     const peers = [listPeer("peer", kind, calls), listPeer("other", kind === "memory" ? "file" : "memory", other)];
     const rows = await measure({ backend: backendOf(backendName), job }, options({ peers }));
     expect(rows.map(({ contender }) => contender)).toEqual([...(EXPECTED[`${backendName}/${job}`] ?? []), "peer"]);

@@ -9,11 +9,13 @@ import type { Backend } from "./backend.ts";
 export const fileBackend: Backend = {
   summary: "JSON Lines files",
   isInSession: false,
-  open: ({ data, onDiagnostic }) => {
+  open: async ({ data, onDiagnostic }) => {
     const directory = resolve(data, "history");
     const store = new FileHistoryStore({ directory, onDiagnostic });
     const fileOf = (session: AgentSession) => findFile(directory, session);
     return {
+      url: undefined,
+      howToKeep: undefined,
       place: directory,
       provider: (policy) => new HistoryProvider(store, { ...policy, onDiagnostic }),
       where: async (session) => (await fileOf(session)) ?? `${directory} (nothing is stored yet)`,

@@ -2,13 +2,20 @@ import type { DiagnosticHandler } from "@agentfw/core";
 import { complain } from "../terminal.ts";
 import type { Backend, OpenBackend } from "./backend.ts";
 
-/** Every backend, loaded when it is chosen, so that the drivers of the others cost nothing. */
-const BACKENDS = {
-  file: async (): Promise<Backend> => (await import("./file.ts")).fileBackend,
-  memory: async (): Promise<Backend> => (await import("./memory.ts")).memoryBackend,
-};
+export type BackendName = "file" | "memory" | "redis";
 
-export type BackendName = keyof typeof BACKENDS;
+interface Entry {
+  /** True when it is on a server, which `--url` names. */
+  readonly hasServer: boolean;
+  load(): Promise<Backend>;
+}
+
+/** Every backend, loaded when it is chosen, so that the drivers of the others cost nothing. */
+const BACKENDS: Readonly<Record<BackendName, Entry>> = {
+  file: { hasServer: false, load: async () => (await import("./file.ts")).fileBackend },
+  memory: { hasServer: false, load: async () => (await import("./memory.ts")).memoryBackend },
+  redis: { hasServer: true, load: async () => (await import("./redis.ts")).redisBackend },
+};
 
 export function backendNames(): string[] {
   return Object.keys(BACKENDS);
@@ -18,12 +25,18 @@ export function isBackendName(name: string): name is BackendName {
   return Object.hasOwn(BACKENDS, name);
 }
 
-/** Opens a backend by its name. Connects to nothing. */
+/** True when `--url` can name the backend's server. */
+export function hasServer(name: BackendName): boolean {
+  return BACKENDS[name].hasServer;
+}
+
+/** Opens a backend by its name. Starts a server where there is to be one and no URL says where it is. */
 export async function openBackend(options: {
   readonly backend: BackendName;
   readonly data: string;
+  readonly url?: string | undefined;
 }): Promise<Backend & OpenBackend> {
-  const backend = await BACKENDS[options.backend]();
+  const backend = await BACKENDS[options.backend].load();
   const onDiagnostic: DiagnosticHandler = ({ type, message }) => complain(`note: ${type}: ${message}`);
-  return { ...backend, ...backend.open({ data: options.data, onDiagnostic }) };
+  return { ...backend, ...(await backend.open({ data: options.data, url: options.url, onDiagnostic })) };
 }

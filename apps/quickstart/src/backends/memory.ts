@@ -5,7 +5,9 @@ import type { Backend } from "./backend.ts";
 export const memoryBackend: Backend = {
   summary: "the session object, in memory; forgotten when the process ends, unless the session's JSON is kept",
   isInSession: true,
-  open: () => ({
+  open: async () => ({
+    url: undefined,
+    howToKeep: "--session-file FILE or --backend file would keep it",
     place: "the session objects, in memory",
     provider: (policy) => new InMemoryHistoryProvider(policy),
     where: async () => "in the session object, in the memory of this process",

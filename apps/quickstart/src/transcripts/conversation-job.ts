@@ -72,6 +72,7 @@ export class ConversationJob {
     return {
       backend,
       data,
+      url: this.#backend.url,
       owner,
       session: this.#session.sessionId,
       sessionJson: this.#backend.isInSession ? JSON.stringify(this.#session) : undefined,

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { AgentSession } from "@agentfw/core";
 import type { Backend, OpenBackend } from "../backends/backend.ts";
 import { openBackend } from "../backends/index.ts";
 import { UsageError } from "../errors.ts";
@@ -20,6 +21,7 @@ export async function replayTranscripts(options: Options): Promise<number> {
       );
     }
     const lines = await recordingLines(options.transcripts);
+    await assertReachable(backend, options);
     print(
       `${options.check ? "Comparing" : "Replaying"} ${count(lines.length, "conversation")} of ${options.transcripts}`,
     );
@@ -27,13 +29,18 @@ export async function replayTranscripts(options: Options): Promise<number> {
     print(`  Sessions   ${sessionIdOf(options.replay, lines[0]?.number ?? 1)} and so on, by line number\n`);
     const outcomes = await runJobs(lines, options, backend);
     const isEqual = summarize(outcomes, options, (performance.now() - start) / 1000);
-    if (!backend.isInSession) {
+    if (backend.howToKeep === undefined) {
       print(`\nCompare again  ${checkCommand(options)}`);
     }
     return isEqual ? 0 : 1;
   } finally {
     await backend.close();
   }
+}
+
+/** A store that is away fails here, once, and not at every line. No line has the number of this session. */
+async function assertReachable(backend: OpenBackend, { replay, owner }: Options): Promise<void> {
+  await backend.provider().getMessages(new AgentSession({ sessionId: sessionIdOf(replay, 0), owner }));
 }
 
 function checkCommand(options: Options): string {

@@ -13,6 +13,7 @@ import { loadForModel } from "./replay.ts";
 export interface VerifyRequest {
   readonly backend: BackendName;
   readonly data: string;
+  readonly url?: string | undefined;
   readonly owner: string;
   readonly session: string;
   /** The serialized session, when the conversation is in it and nowhere else. */
@@ -81,19 +82,33 @@ async function compared(recording: Recording, backend: OpenBackend, session: Age
 }
 
 function parseRequest(text: string): VerifyRequest {
-  const { backend, data, owner, session, sessionJson, line } = membersOf(JSON.parse(text)) ?? {};
-  const texts = [data, owner, session, line, sessionJson ?? ""].filter((value) => typeof value === "string");
-  const [dataText = "", ownerText = "", sessionText = "", lineOfFile = "", json = ""] = texts;
-  if (typeof backend !== "string" || !isBackendName(backend) || texts.length < 5) {
-    throw new UsageError("the request to verify is malformed");
+  const members = membersOf(JSON.parse(text)) ?? {};
+  const optional = (name: string) => {
+    const value = members[name];
+    if (value !== undefined && typeof value !== "string") {
+      throw new UsageError(`the request to verify is malformed: ${name} is not a text`);
+    }
+    return value;
+  };
+  const required = (name: string) => {
+    const value = optional(name);
+    if (value === undefined) {
+      throw new UsageError(`the request to verify is malformed: ${name} is missing`);
+    }
+    return value;
+  };
+  const backend = required("backend");
+  if (!isBackendName(backend)) {
+    throw new UsageError(`the request to verify is malformed: there is no backend ${backend}`);
   }
   return {
     backend,
-    data: dataText,
-    owner: ownerText,
-    session: sessionText,
-    sessionJson: json === "" ? undefined : json,
-    line: lineOfFile,
+    data: required("data"),
+    url: optional("url"),
+    owner: required("owner"),
+    session: required("session"),
+    sessionJson: optional("sessionJson"),
+    line: required("line"),
   };
 }
 

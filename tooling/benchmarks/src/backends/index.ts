@@ -2,6 +2,8 @@ import type { Backend } from "../measurement.ts";
 import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
 import { memoryBackend } from "./memory.ts";
 import { openaiBackend } from "./openai.ts";
+import { redisBackend, redisFarBackend } from "./redis.ts";
+import { redisStoreBackend } from "./redis-store.ts";
 import { runBackend, runInPiecesBackend } from "./run.ts";
 
 /** Everything that is measured, in the order in which it is. */
@@ -11,5 +13,8 @@ export const BACKENDS: readonly Backend[] = [
   memoryBackend,
   fileBackend,
   fileWithoutFsyncBackend,
+  redisBackend,
+  redisStoreBackend,
+  redisFarBackend,
   openaiBackend,
 ];

@@ -1,0 +1,154 @@
+import { startFaultProxy } from "@agentfw/test-servers";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { RedisHistoryStore } from "../src/index.ts";
+import { type FaultyStore, openFaulty, withLostAnswer } from "./support/faults.ts";
+import { conversation, openStore, recordsOf, rejection } from "./support/redis.ts";
+import { type Connected, nodePort } from "./support/stores.ts";
+
+const KEY = conversation("s");
+
+/** Clients that were passed in send by themselves again what was under way. */
+const EVERYWHERE: readonly Connected[] = ["url", "ioredis 6", "ioredis 5", "cluster"];
+
+async function openWithRecords(connected: Connected, options: { maxRecords?: number } = {}): Promise<FaultyStore> {
+  const faulty = await openFaulty(connected, options);
+  await faulty.store.append(KEY, recordsOf("1", "2"));
+  return faulty;
+}
+
+async function idsOf({ direct }: FaultyStore): Promise<string[]> {
+  return (await direct.read(KEY)).records.map(({ id }) => id);
+}
+
+const has = (faulty: FaultyStore, id: string) => async () => (await idsOf(faulty)).includes(id);
+
+describe.each(EVERYWHERE)("an append whose answer is lost (%s)", (connected) => {
+  test("is stored once and acknowledged with its own version", async () => {
+    const faulty = await openWithRecords(connected);
+    const call = () => faulty.store.append(KEY, recordsOf("3", "4"));
+    const result = await withLostAnswer(faulty, call, has(faulty, "4"));
+    expect(result).toEqual({ version: (await faulty.direct.read(KEY)).version, appended: 2 });
+    expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("under a version is no conflict with itself, also when others wrote behind it", async () => {
+    const faulty = await openWithRecords(connected);
+    const { version } = await faulty.direct.read(KEY);
+    const call = () => faulty.store.append(KEY, recordsOf("3"), { ifVersion: version });
+    const append = () => faulty.direct.append(KEY, recordsOf("theirs"));
+    const result = await withLostAnswer(faulty, call, has(faulty, "3"), append);
+    expect(result.version).toBe((await faulty.direct.read(KEY)).version);
+    expect(await idsOf(faulty)).toEqual(["1", "2", "3", "theirs"]);
+  });
+});
+
+describe.each(EVERYWHERE)("a replace whose answer is lost (%s)", (connected) => {
+  test("is carried out once and succeeds", async () => {
+    const faulty = await openWithRecords(connected);
+    const call = () => faulty.store.replace(KEY, { fromId: "1", throughId: "2" }, recordsOf("summary"));
+    const { version } = await withLostAnswer(faulty, call, has(faulty, "summary"));
+    expect([await idsOf(faulty), (await faulty.direct.read(KEY)).version]).toEqual([["summary"], version]);
+  });
+
+  test("that keeps its ends and was under a version is no conflict with itself", async () => {
+    const faulty = await openWithRecords(connected);
+    const { version } = await faulty.direct.read(KEY);
+    const call = () =>
+      faulty.store.replace(KEY, { fromId: "1", throughId: "2" }, recordsOf("1", "new", "2"), { ifVersion: version });
+    await withLostAnswer(faulty, call, has(faulty, "new"));
+    expect(await idsOf(faulty)).toEqual(["1", "new", "2"]);
+  });
+
+  test("keeps what others appended meanwhile", async () => {
+    const faulty = await openWithRecords(connected);
+    const call = () => faulty.store.replace(KEY, { fromId: "2", throughId: "2" }, []);
+    const isDone = async () => !(await idsOf(faulty)).includes("2");
+    await withLostAnswer(faulty, call, isDone, () => faulty.direct.append(KEY, recordsOf("theirs")));
+    expect(await idsOf(faulty)).toEqual(["1", "theirs"]);
+  });
+});
+
+describe("a clear whose answer is lost", () => {
+  test.each(EVERYWHERE)("succeeds (%s)", async (connected) => {
+    const faulty = await openWithRecords(connected);
+    const isGone = async () => (await idsOf(faulty)).length === 0;
+    await withLostAnswer(faulty, () => faulty.store.clear(KEY), isGone);
+    expect(await idsOf(faulty)).toEqual([]);
+  });
+});
+
+describe("a write whose answer is lost and that is refused when it is asked again", () => {
+  test("is of unknown outcome, because it was carried out", async () => {
+    const { client, store: direct, keyPrefix } = openStore();
+    const rules = (...more: readonly string[]) => client.call("acl", ["setuser", keyPrefix, ...more]);
+    await rules("on", ">secret", "~*", "+@all");
+    const proxy = await startFaultProxy({ port: nodePort() });
+    const store = new RedisHistoryStore({ url: `redis://${keyPrefix}:secret@127.0.0.1:${proxy.port}` }, { keyPrefix });
+    onTestFinished(async () => {
+      await store.close();
+      await proxy.close();
+      await client.call("acl", ["deluser", keyPrefix]);
+    });
+    await store.append(KEY, recordsOf("1"));
+    const faulty = { store, direct, proxies: [proxy] };
+    const call = () => store.append(KEY, recordsOf("2"));
+    const refused = withLostAnswer(faulty, call, has(faulty, "2"), () => rules("-evalsha"));
+    expect(await rejection(refused)).toMatchObject({ code: "outcome_unknown", retryable: true });
+    await rules("+evalsha");
+    expect(await store.append(KEY, recordsOf("2"))).toMatchObject({ appended: 0 });
+  });
+});
+
+describe("a caller's own retry after an unknown outcome", () => {
+  test("stores the turn once, with the same ids", async () => {
+    const faulty = await openFaulty("url", { timeoutMs: 300 });
+    await faulty.store.append(KEY, recordsOf("1", "2"));
+    faulty.proxies[0]?.blackhole();
+    const error = await rejection(faulty.store.append(KEY, recordsOf("3", "4")));
+    expect(error).toMatchObject({ code: "outcome_unknown", retryable: true });
+    await faulty.proxies[0]?.pass();
+    await faulty.store.append(KEY, recordsOf("3", "4")).catch(() => faulty.store.append(KEY, recordsOf("3", "4")));
+    expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("with more records adds those only, under a new version, wherever they stand", async () => {
+    const faulty = await openWithRecords("url");
+    const seen = new Set([(await faulty.store.read(KEY)).version]);
+    for (const ids of [
+      ["3", "1"],
+      ["2", "4", "3"],
+      ["1", "5"],
+    ]) {
+      const { version, appended } = await faulty.store.append(KEY, recordsOf(...ids));
+      expect([appended, (await faulty.direct.read(KEY)).version]).toEqual([1, version]);
+      seen.add(version);
+    }
+    expect(seen.size).toBe(4);
+    expect(await idsOf(faulty)).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  test("does not bring back what maxRecords removed meanwhile", async () => {
+    const faulty = await openWithRecords("url", { maxRecords: 3 });
+    await faulty.direct.append(KEY, recordsOf("3"));
+    const trimming = faulty.store;
+    await trimming.append(KEY, recordsOf("4", "5", "6"));
+    expect(await trimming.append(KEY, recordsOf("1", "2"))).toMatchObject({ appended: 0 });
+    expect(await idsOf(faulty)).toEqual(["4", "5", "6"]);
+  });
+});
+
+describe("reads whose answer is lost or cut", () => {
+  test("are made again", async () => {
+    const faulty = await openWithRecords("url");
+    for (const call of [
+      () => faulty.store.read(KEY),
+      () => faulty.store.read(KEY, { last: 2, withFirst: true }),
+      () => faulty.store.list({ owner: "alice" }).then(({ items }) => faulty.store.read(items[0]?.key ?? KEY)),
+    ]) {
+      for (const bytes of [0, 5]) {
+        faulty.proxies[0]?.cutNextReply(bytes);
+        expect((await call()).records).toEqual(recordsOf("1", "2"));
+      }
+    }
+  });
+});

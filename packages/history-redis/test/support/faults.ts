@@ -1,0 +1,59 @@
+import type { FaultProxy } from "@agentfw/test-servers";
+import { onTestFinished } from "vitest";
+import { RedisHistoryStore, type RedisHistoryStoreOptions } from "../../src/index.ts";
+import { pause } from "./redis.ts";
+import { type Connected, connectStore, freshPrefix, openCluster, openNode, startProxies } from "./stores.ts";
+
+/** A store behind proxies, and one on the same data that no fault reaches. */
+export interface FaultyStore {
+  readonly store: RedisHistoryStore;
+  readonly direct: RedisHistoryStore;
+  readonly proxies: readonly FaultProxy[];
+}
+
+/** Opens both for the running test. */
+export async function openFaulty(connected: Connected, options: RedisHistoryStoreOptions = {}): Promise<FaultyStore> {
+  const keyPrefix = freshPrefix();
+  const proxies = await startProxies(connected);
+  const { store, stop } = connectStore(connected, proxies, { ...options, keyPrefix });
+  const client = connected === "cluster" ? openCluster() : openNode();
+  onTestFinished(async () => {
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+    await stop();
+    client.disconnect();
+  });
+  return { store, direct: new RedisHistoryStore({ client }, { keyPrefix }), proxies };
+}
+
+/** Waits until something holds. */
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await holds())) {
+    await pause(2);
+  }
+}
+
+/**
+ * Makes one call whose answer is lost after the server carried it out, and keeps the connection down while `meanwhile`
+ * runs.
+ */
+export async function withLostAnswer<T>(
+  { proxies }: FaultyStore,
+  call: () => Promise<T>,
+  isCarriedOut: () => Promise<boolean>,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<T> {
+  for (const proxy of proxies) {
+    // The answer is under way for so long, and never arrives.
+    proxy.setLatency(200);
+  }
+  const pending = call();
+  pending.catch(() => undefined);
+  await until(isCarriedOut);
+  await Promise.all(proxies.map((proxy) => proxy.refuse()));
+  await meanwhile();
+  for (const proxy of proxies) {
+    proxy.setLatency(0);
+  }
+  await Promise.all(proxies.map((proxy) => proxy.pass()));
+  return pending;
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { type FaultProxy, startFaultProxy } from "@agentfw/test-servers";
+import { Cluster, Redis } from "ioredis";
+import { Redis as Redis5 } from "ioredis-5";
+import { inject } from "vitest";
+import { RedisHistoryStore, type RedisHistoryStoreOptions } from "../../src/index.ts";
+
+/** A key prefix that no other test has. */
+export function freshPrefix(): string {
+  return `test-${randomUUID()}`;
+}
+
+export function nodePort(): number {
+  return Number(new URL(inject("redisUrl")).port || 6379);
+}
+
+export function clusterPorts(): number[] {
+  return inject("redisClusterUrls").map((url) => Number(new URL(url).port));
+}
+
+/** A client of ioredis 6 with all its defaults. */
+export function openNode(port: number = nodePort()): Redis {
+  const client = new Redis(port, "127.0.0.1");
+  // The driver prints errors that nobody listens to.
+  client.on("error", () => {});
+  return client;
+}
+
+/** A client of ioredis 5 with all its defaults. */
+export function openNode5(port: number): Redis5 {
+  const client = new Redis5(port, "127.0.0.1");
+  client.on("error", () => {});
+  return client;
+}
+
+/** A client for the cluster; with proxies it reaches the masters only through them, in their order. */
+export function openCluster(proxies?: readonly FaultProxy[]): Cluster {
+  const urls = inject("redisClusterUrls").map((url) => new URL(url));
+  const nodes = urls.map(({ hostname, port }, index) => ({
+    host: hostname,
+    port: proxies?.[index]?.port ?? Number(port),
+  }));
+  const natMap = Object.fromEntries(urls.map(({ host }, index) => [host, nodes[index] ?? { host, port: 0 }]));
+  const client = new Cluster(nodes, { natMap });
+  client.on("error", () => {});
+  return client;
+}
+
+/** A store and how to end it. */
+export interface ConnectedStore {
+  readonly store: RedisHistoryStore;
+  stop(): Promise<void>;
+}
+
+/** How a store reaches its servers. */
+export type Connected = "url" | "ioredis 6" | "ioredis 5" | "cluster";
+
+/** Connects a store through proxies: the first one, or those before each master of the cluster. */
+export function connectStore(
+  connected: Connected,
+  proxies: readonly FaultProxy[],
+  options: RedisHistoryStoreOptions,
+): ConnectedStore {
+  const port = proxies[0]?.port ?? 0;
+  if (connected === "url") {
+    const store = new RedisHistoryStore({ url: `redis://127.0.0.1:${port}` }, options);
+    return { store, stop: () => store.close() };
+  }
+  const clients = { "ioredis 6": openNode, "ioredis 5": openNode5, cluster: () => openCluster(proxies) };
+  const client = clients[connected](port);
+  return { store: new RedisHistoryStore({ client }, options), stop: async () => client.disconnect() };
+}
+
+/** A proxy before every server that the store talks to. */
+export function startProxies(connected: Connected): Promise<FaultProxy[]> {
+  const ports = connected === "cluster" ? clusterPorts() : [nodePort()];
+  return Promise.all(ports.map((port) => startFaultProxy({ port })));
+}
