@@ -4,7 +4,8 @@ import { corruptError } from "./errors.ts";
 import { decodeText } from "./keys.ts";
 import { tagsOf } from "./state-input.ts";
 
-const LAST_POSITION = 2n ** 63n - 1n;
+/** Above every position that the server gives. */
+const END = 2n ** 63n - 1n;
 
 /** Refuses what no listing can be made by. @throws `configuration` */
 export function assertListOptions({
@@ -16,7 +17,7 @@ export function assertListOptions({
   if (order !== "asc" && order !== "desc") {
     throw configurationError("order", 'must be "asc" or "desc"');
   }
-  const isPosition = typeof cursor === "string" && /^\d{1,19}$/.test(cursor) && BigInt(cursor) <= LAST_POSITION;
+  const isPosition = typeof cursor === "string" && /^\d{1,19}$/.test(cursor) && BigInt(cursor) < END;
   if (cursor !== undefined && !isPosition) {
     throw configurationError("cursor", "must come from an earlier page");
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeText, encodeText, itemKey, ownerKey, tagKey } from "../src/keys.ts";
-import { freshSchema, keysOf, named, openPool, openStore, rejection } from "./support/postgres.ts";
+import { age, freshSchema, keysOf, named, openPool, openStore, rejection } from "./support/postgres.ts";
 
 const TEXTS = [
   "a\0b",
@@ -90,6 +90,45 @@ describe("the order", () => {
     await store.delete("a");
     await store.create("a", "{}");
     expect(await keysOf(store, { limit: 3, order: "desc" })).toEqual(["a", "d", "b", "c"]);
+  });
+});
+
+describe("a cursor", () => {
+  test("to either end of all positions gives what is behind it", async () => {
+    const store = openStore();
+    const tags = { kind: "x", phase: "y" };
+    await store.create("a", "{}", { tags });
+    for (const filter of [undefined, { kind: "x" }, tags]) {
+      for (const [cursor, forwards, backwards] of [
+        ["0", 1, 0],
+        ["9223372036854775806", 0, 1],
+      ] as const) {
+        expect((await store.listKeys({ tags: filter, cursor })).keys).toHaveLength(forwards);
+        expect((await store.listKeys({ tags: filter, cursor, order: "desc" })).keys).toHaveLength(backwards);
+      }
+    }
+  });
+});
+
+describe("several tags at once", () => {
+  test("give every item that has all of them, in either order, page by page, past those that expired", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, ttlSeconds: 7200 });
+    const expected: string[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const tags = { two: String(n % 2), three: String(n % 3), five: String(n % 5) };
+      await store.create(n % 4 === 0 ? `old-${n}` : `item-${n}`, "{}", { tags });
+      expected.push(...(n % 6 === 1 && n % 4 !== 0 ? [`item-${n}`] : []));
+    }
+    await age(schema, "old-%");
+    for (const limit of [1, 2, 100]) {
+      const tags = { two: "1", three: "1" };
+      expect(await keysOf(store, { tags, limit })).toEqual(expected);
+      expect(await keysOf(store, { tags, limit, order: "desc" })).toEqual(expected.toReversed());
+      expect(await keysOf(store, { tags: { ...tags, five: "3" }, limit })).toEqual(["item-13", "item-43"]);
+      expect(await keysOf(store, { tags: { two: "0", three: "0", five: "0" }, limit })).toEqual(["item-30"]);
+      expect(await keysOf(store, { tags: { ...tags, none: "x" }, limit })).toEqual([]);
+    }
   });
 });
 

@@ -1,7 +1,5 @@
 import { AgentSession, SessionStore } from "@agentfw/core";
 import { describe, expect, inject, test } from "vitest";
-import { PostgresStateStore } from "../src/index.ts";
-import { pglite } from "./support/open.ts";
 import { age, freshSchema, openStore, rejection, rowsIn } from "./support/postgres.ts";
 
 const ALICE = { owner: "alice" };
@@ -14,23 +12,15 @@ function newSession(
   return new AgentSession({ sessionId, owner, state });
 }
 
-describe.each(["server", "pooler", "PGlite"] as const)("whole sessions (%s)", (kind) => {
-  async function open(ttlSeconds?: number) {
-    const schema = freshSchema();
-    const options = { schema, ttlSeconds };
-    const store =
-      kind === "PGlite"
-        ? new PostgresStateStore({ client: await pglite() }, options)
-        : openStore({
-            ...options,
-            connectionString: inject(kind === "server" ? "postgresUrl" : "pgBouncerUrl"),
-            prepare: kind === "server",
-          });
-    return { schema, store, sessions: new SessionStore(store) };
+describe.each(["server", "pooler"] as const)("whole sessions (%s)", (kind) => {
+  function open() {
+    const connectionString = inject(kind === "server" ? "postgresUrl" : "pgBouncerUrl");
+    const store = openStore({ connectionString, prepare: kind === "server" });
+    return { store, sessions: new SessionStore(store) };
   }
 
   test("come back as they were saved, in another process's store too", async () => {
-    const { store, sessions } = await open();
+    const { store, sessions } = open();
     const state = { todo: ["a", { b: null }], count: 3, text: "😀\u0000\ud83d", ["__proto__x"]: true };
     await sessions.save(newSession("chat/1", "alice", state));
     const loaded = await new SessionStore(store).load("chat/1", ALICE);
@@ -39,7 +29,7 @@ describe.each(["server", "pooler", "PGlite"] as const)("whole sessions (%s)", (k
   });
 
   test("of another owner read as absent, and cannot be saved, updated, listed or deleted", async () => {
-    const { sessions } = await open();
+    const { sessions } = open();
     await sessions.save(newSession("s", "alice", { mine: 1 }));
     for (const owner of ["bob", "", null, "Alice", "alice "]) {
       expect(await sessions.load("s", { owner })).toBeUndefined();
@@ -54,7 +44,7 @@ describe.each(["server", "pooler", "PGlite"] as const)("whole sessions (%s)", (k
   });
 
   test("that two load at once are saved by one; the other has a conflict with the etag that is there", async () => {
-    const { store, sessions } = await open();
+    const { store, sessions } = open();
     await sessions.save(newSession("s"));
     const [first, second] = [await sessions.load("s", ALICE), await sessions.load("s", ALICE)];
     await sessions.save(first!);
@@ -65,7 +55,7 @@ describe.each(["server", "pooler", "PGlite"] as const)("whole sessions (%s)", (k
   });
 
   test("that many update at once hold every update", async () => {
-    const { store } = await open();
+    const { store } = open();
     await new SessionStore(store).save(newSession("s", "alice", { count: 0 }));
     const update = () =>
       new SessionStore(store).update("s", { ...ALICE, attempts: 1_000 }, ({ state }) => {
@@ -76,7 +66,7 @@ describe.each(["server", "pooler", "PGlite"] as const)("whole sessions (%s)", (k
   });
 
   test("are listed in pages, oldest first, each once, whatever their ids hold", async () => {
-    const { store, sessions } = await open();
+    const { store, sessions } = open();
     const ids = Array.from({ length: 25 }, (_, index) => `chat:${index}/{x}*?%_\\😀\u0000`);
     for (const id of ids) {
       await sessions.save(newSession(id));

@@ -124,7 +124,7 @@ test("a page is looked for by an index in its order, whatever the planner knows 
     for (const tags of [[], [common], [common, rare], [rare, common]]) {
       // A first call in a connection reads the catalog too.
       await buffers(tags, isDescending);
-      // Walking all that the owner has is 60,000; counting both tags, to find the rarer one, some 100.
+      // Walking all that the owner has is 60,000.
       expect(await buffers(tags, isDescending), `${tags.length} tags`).toBeLessThan(400);
     }
   }
