@@ -34,6 +34,20 @@ describe("deleteExpired", () => {
     expect(await rowsIn(schema)).toEqual({ items: 10, tags: 10 });
   });
 
+  test("waits for nobody who holds an item", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, ttlSeconds: 7200, timeoutMs: 2_000 });
+    await Promise.all(Array.from({ length: 5 }, (_, n) => store.create(`old-${n}`, "{}")));
+    await age(schema, "old-%");
+    const client = await openPool({ max: 1 }).connect();
+    await client.query("BEGIN");
+    await client.query(`SELECT FROM ${named(schema, "item")} WHERE key = 'old-2' FOR UPDATE`);
+    expect(await store.deleteExpired({ batchSize: 1 })).toEqual({ items: 4 });
+    await client.query("COMMIT");
+    client.release();
+    expect(await store.deleteExpired()).toEqual({ items: 1 });
+  });
+
   test("uses an index that ordinary writes do not move", async () => {
     const schema = freshSchema();
     const store = openStore({ schema, ttlSeconds: 86_400 });

@@ -1,7 +1,8 @@
 import { startFaultProxy } from "@agentfw/test-servers";
+import type pg from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { PostgresStateStore } from "../src/index.ts";
-import { freshSchema, openPool, openStore, rejection, urlWith } from "./support/postgres.ts";
+import { type PostgresPool, PostgresStateStore } from "../src/index.ts";
+import { freshSchema, keysOf, openPool, openStore, rejection, urlWith } from "./support/postgres.ts";
 
 test("a server that is down at the first call is told at once, and used as soon as it is there", async () => {
   const url = new URL(inject("postgresUrl"));
@@ -37,6 +38,60 @@ test("serializable writers are tried again, and lose no update", async () => {
   );
   const reasons = ended.flatMap((one) => (one.status === "rejected" ? [one.reason.code] : []));
   expect(reasons).toEqual(Array.from({ length: 11 }, () => "conflict"));
+});
+
+/** A pool whose next statements the server answers with an error. */
+function refusing(pool: pg.Pool): PostgresPool & { readonly refusals: string[] } {
+  const refusals: string[] = [];
+  return {
+    refusals,
+    connect(callback) {
+      pool.connect((error, client) => {
+        if (client === undefined) {
+          callback(error, undefined);
+          return;
+        }
+        callback(undefined, {
+          query(statement) {
+            const code = refusals.shift();
+            return code === undefined ? client.query(statement) : Promise.reject(Object.assign(new Error(), { code }));
+          },
+          release: (destroy) => client.release(destroy),
+          on: (event, listener) => client.on(event, listener),
+          removeListener: (event, listener) => client.removeListener(event, listener),
+        });
+      });
+    },
+  };
+}
+
+test.each(["53300", "40001", "40P01"])(
+  "what the server did not do is tried again, plain writes too (%s)",
+  async (code) => {
+    const pool = refusing(openPool());
+    const store = new PostgresStateStore({ pool }, { schema: freshSchema() });
+    await store.create("a", "{}");
+    for (const call of [() => store.create("b", "{}"), () => store.set("b", "{}"), () => store.delete("b")]) {
+      pool.refusals.push(code, code);
+      await call();
+      expect(pool.refusals).toEqual([]);
+    }
+  },
+);
+
+test.each([
+  ["57P01", "outcome_unknown"],
+  ["53100", "unavailable"],
+  ["42501", "unauthorized"],
+] as const)("%s ends a plain write with %s, and it is not sent again", async (state, code) => {
+  const pool = refusing(openPool());
+  const store = new PostgresStateStore({ pool }, { schema: freshSchema() });
+  await store.create("a", "{}");
+  for (const call of [() => store.create("b", "{}"), () => store.set("b", "{}"), () => store.delete("b")]) {
+    pool.refusals.push(state);
+    expect(await rejection(call())).toMatchObject({ code });
+  }
+  expect(await keysOf(store)).toEqual(["a"]);
 });
 
 test("a read-only server serves reads and refuses writes", async () => {
