@@ -160,7 +160,8 @@ export class PostgresStateStore implements StateStore {
 
   /**
    * Deletes every item of one owner, `null` for the unowned ones, and gives how many. Works in batches of 100 items, each
-   * within `timeoutMs` and complete in itself; an item that is made meanwhile may stay.
+   * within `timeoutMs` and complete in itself; an item that is made meanwhile may stay. What a batch deleted whose answer
+   * was lost is not in the number.
    *
    * @throws as every write; what was deleted until then stays deleted, and the call can be repeated.
    */
