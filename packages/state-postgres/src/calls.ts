@@ -1,0 +1,166 @@
+import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { PostgresStatement } from "./client.ts";
+import type { Connection, Lease, Row } from "./connection.ts";
+import {
+  isConnectionLost,
+  isOutcomeOpen,
+  isUndone,
+  PostgresProblem,
+  PROVIDER,
+  sqlStateOf,
+  toFrameworkError,
+} from "./errors.ts";
+
+/** What is asked of the server. */
+export interface Call {
+  /** Named in errors. */
+  readonly name: string;
+  /** A write whose answer is lost is `outcome_unknown`. */
+  readonly kind: "read" | "write";
+  /** True when the statement may be sent again although it may have been carried out. */
+  readonly mayRepeat: boolean;
+  readonly statement: PostgresStatement;
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds within which it settles. */
+  readonly timeoutMs: number;
+}
+
+/** What the server gave. */
+export interface Answer {
+  readonly rows: readonly Row[];
+  /** True when the statement may have been carried out before, and this is the answer to a repetition. */
+  readonly isRepetition: boolean;
+}
+
+/** How far one call has come. */
+interface Progress {
+  isOver: boolean;
+  /** True when it was handed to a connection at least once. */
+  isSent: boolean;
+  /** True when its connection ended under it, so that it may have been carried out. */
+  isUncertain: boolean;
+  /** What the last try ran into. */
+  problem: unknown;
+  /** The connection that it was handed to last. */
+  lease: Lease | undefined;
+}
+
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 250;
+
+/** Answers of the server that may be another one soon: it starts or stops, or has too many connections. */
+const TRANSIENT = /^57P0[1-3]$|^53300$/;
+
+/**
+ * Every statement goes through here: it settles within the deadline, takes one connection, is repeated where nothing
+ * was done or that is safe, and fails with an error of the framework.
+ */
+export class Calls {
+  readonly #connection: Connection;
+  #wasAnswered = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Runs one statement. @throws errors of the framework, or the abort reason. */
+  async run(call: Call): Promise<Answer> {
+    const { name, signal, timeoutMs } = call;
+    const progress: Progress = {
+      isOver: false,
+      isSent: false,
+      isUncertain: false,
+      problem: undefined,
+      lease: undefined,
+    };
+    // What a late write means is decided below: this cannot know whether it was sent.
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
+    try {
+      return await withDeadline(name, deadline, () => this.#try(call, progress));
+    } catch (error) {
+      this.#giveUp(error, call, progress);
+      throw explain(error, call, progress);
+    } finally {
+      progress.isOver = true;
+    }
+  }
+
+  async #try(call: Call, progress: Progress): Promise<Answer> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      let lease: Lease | undefined;
+      try {
+        lease = await this.#connection.lease();
+        return await this.#send(lease, call, progress);
+      } catch (error) {
+        progress.problem = error;
+        if (progress.isOver || !this.#mayPass(error, lease !== undefined, call)) {
+          throw error;
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  /** Before the first answer a wrong address is more likely than an outage, and is told at once. */
+  #mayPass(error: unknown, wasConnected: boolean, { mayRepeat }: Call): boolean {
+    if (isUndone(error)) {
+      return true;
+    }
+    if (wasConnected && isOutcomeOpen(error) && !mayRepeat) {
+      return false;
+    }
+    const isConnection = wasConnected
+      ? isConnectionLost(error) || TRANSIENT.test(sqlStateOf(error))
+      : toFrameworkError(error, "connect", "read").code === "unavailable";
+    return isConnection && this.#wasAnswered && this.#connection.reconnects;
+  }
+
+  async #send(lease: Lease, call: Call, progress: Progress): Promise<Answer> {
+    if (progress.isOver) {
+      lease.release(false);
+      // The caller was told that nothing was sent, and so it must be. Nobody hears this.
+      throw new PostgresProblem("given up before it was sent");
+    }
+    const isRepetition = progress.isUncertain;
+    progress.isSent = true;
+    progress.lease = lease;
+    try {
+      const rows = await lease.query(call.statement);
+      this.#wasAnswered = true;
+      lease.release(false);
+      return { rows, isRepetition };
+    } catch (error) {
+      const isAnswer = sqlStateOf(error) !== "";
+      this.#wasAnswered ||= isAnswer;
+      progress.isUncertain ||= isOutcomeOpen(error);
+      lease.release(!isAnswer || isConnectionLost(error));
+      throw error;
+    }
+  }
+
+  /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
+  #giveUp(error: unknown, { timeoutMs, signal }: Call, { lease }: Progress): void {
+    if (isAgentFrameworkError(error, "timeout")) {
+      lease?.release(true);
+    } else if (signal?.aborted) {
+      setTimeout(() => lease?.release(true), timeoutMs).unref();
+    }
+  }
+}
+
+function explain(error: unknown, { name, kind, signal }: Call, progress: Progress): unknown {
+  const { isSent, problem, isUncertain } = progress;
+  const isAbort = signal?.aborted === true && error === signal.reason;
+  const isLate = isAgentFrameworkError(error, "timeout");
+  const isOpen = isSent && (isAbort || isLate);
+  if (kind === "write" && (isUncertain || isOpen)) {
+    const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
+    const cause = isLate ? (problem ?? error) : error;
+    return new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause });
+  }
+  if (isAbort) {
+    return error;
+  }
+  // A write that was never sent fails as a read does: nothing happened.
+  return toFrameworkError(isLate ? (problem ?? error) : error, name, isSent ? kind : "read");
+}

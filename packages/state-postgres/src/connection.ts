@@ -1,0 +1,143 @@
+import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
+import { PostgresProblem } from "./errors.ts";
+import type { Address } from "./options.ts";
+
+/** A row as the driver gave it, by position. */
+export type Row = readonly unknown[];
+
+/** One connection, lent for one statement. */
+export interface Lease {
+  query(statement: PostgresStatement): Promise<readonly Row[]>;
+  /** Gives it back, once; `true` ends it, also while a statement is under way. */
+  release(destroy: boolean): void;
+}
+
+/** The way to the server. */
+export interface Connection {
+  /** True when statements whose connection ended may be sent again here: there is another connection. */
+  readonly reconnects: boolean;
+  /** Waits for a connection. @throws what kept it from connecting; the next call tries again. */
+  lease(): Promise<Lease>;
+  /** Ends what `lease` began. */
+  close(): Promise<void>;
+}
+
+/** Connections of a pool: one at a time for each call, so a pool of one is enough. */
+export class PoolConnection implements Connection {
+  readonly reconnects = true;
+  readonly #pool: PostgresPool;
+
+  constructor(pool: PostgresPool) {
+    this.#pool = pool;
+  }
+
+  lease(): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      this.#pool.connect((error, client) => {
+        if (client === undefined) {
+          reject(error ?? new PostgresProblem("the pool gave no connection"));
+        } else {
+          resolve(leaseOf(client));
+        }
+      });
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+function leaseOf(client: PostgresPoolClient): Lease {
+  // The statement that is under way hears of it too.
+  const onError = () => {};
+  client.on("error", onError);
+  let isReleased = false;
+  return {
+    query: (statement) => client.query(statement).then(rowsOf),
+    release(destroy) {
+      if (!isReleased) {
+        isReleased = true;
+        client.release(destroy);
+        if (!destroy) {
+          client.removeListener("error", onError);
+        }
+      }
+    },
+  };
+}
+
+/** A pool of our own, made at the first call and after `close`. */
+export class OwnConnection implements Connection {
+  readonly reconnects = true;
+  readonly #address: Address;
+  readonly #timeoutMs: number;
+  #opened: Promise<{ connection: PoolConnection; end(): Promise<void> }> | undefined;
+
+  constructor(address: Address, timeoutMs: number) {
+    this.#address = address;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async lease(): Promise<Lease> {
+    this.#opened ??= this.#open().catch((error) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    const { connection } = await this.#opened;
+    return connection.lease();
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    const end = (await opened?.catch(() => undefined))?.end();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // The driver waits for the server to end each connection, and a server may be out of reach.
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#timeoutMs);
+    });
+    await Promise.race([end, late]);
+    clearTimeout(timer);
+  }
+
+  async #open() {
+    // Loaded here, because whoever passes a pool in has a driver already.
+    const { default: pg } = await import("pg");
+    const pool = new pg.Pool({
+      connectionString: this.#address.connectionString,
+      max: this.#address.maxConnections,
+      connectionTimeoutMillis: Math.ceil(this.#timeoutMs),
+      // An idle connection must not keep a program from ending.
+      allowExitOnIdle: true,
+    });
+    // Idle connections that end are replaced when they are needed.
+    pool.on("error", () => {});
+    return { connection: new PoolConnection(pool), end: () => pool.end() };
+  }
+}
+
+/** One client without a pool. What it does when its connection ends, its owner decided. */
+export class ClientConnection implements Connection {
+  readonly reconnects = false;
+  readonly #lease: Lease;
+
+  constructor(client: PostgresClient) {
+    this.#lease = {
+      query: ({ text, values }) => client.query(text, values).then(rowsOf),
+      release: () => {},
+    };
+  }
+
+  async lease(): Promise<Lease> {
+    return this.#lease;
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Rows by position, whether the driver gives lists or objects. */
+function rowsOf({ rows }: PostgresResult): readonly Row[] {
+  if (!Array.isArray(rows)) {
+    throw new PostgresProblem("the client gave no rows");
+  }
+  return rows.every(Array.isArray) ? rows : rows.map((row: unknown) => Object.values(Object(row)));
+}

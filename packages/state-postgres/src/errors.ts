@@ -1,0 +1,142 @@
+import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { SQLSTATES } from "./sqlstates.ts";
+
+/** How this package signs its errors. */
+export const PROVIDER = "state-postgres";
+
+/** What an error means to a caller. */
+export interface Meaning {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** What the connection ran into before anything was sent. */
+const NOT_SENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "the host name is not known",
+  EAI_AGAIN: "the host name could not be looked up",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+};
+
+/** Messages of the driver about a connection that ended; what was under way may have been carried out. */
+const LOST = /^Connection terminated|^Client has encountered a connection error|^Query read timeout|^write after end/;
+
+/** Messages of drivers that have no code. */
+const MESSAGES: readonly (readonly [RegExp, Meaning])[] = [
+  [/^timeout exceeded when trying to connect/, { code: "unavailable", reason: "no connection came free in time" }],
+  [/^Connection terminated due to connection timeout/, { code: "unavailable", reason: "the server did not answer" }],
+  [/^Cannot use a pool after calling end/, { code: "configuration", reason: "the pool that was passed in has ended" }],
+  [
+    /^Client was closed|PGlite is closed/i,
+    { code: "configuration", reason: "the client that was passed in is closed" },
+  ],
+  [
+    /^SASL|password must be a string/,
+    { code: "unauthorized", reason: "the server and the client disagree on the password" },
+  ],
+  [/does not support SSL/, { code: "configuration", reason: "connectionString: the server does not speak TLS" }],
+  [/certificate|TLS/i, { code: "unavailable", reason: "no trusted connection could be made" }],
+];
+
+const POOLER_ADVICE = "a pooler does not pass named statements on; set prepare: false, or update it";
+
+/** The server's five characters; empty where an error is not the server's. */
+export function sqlStateOf(error: unknown): string {
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("E") ? code : "";
+}
+
+/** True when the connection ended under a statement. Whether the server carried it out is not known. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  const isCut = code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT";
+  return isCut || /^57P0[1-3]$|^08(?!P01)/.test(sqlStateOf(error)) || LOST.test(messageOf(error));
+}
+
+/** True when the server may have carried the statement out all the same. */
+export function isOutcomeOpen(error: unknown): boolean {
+  const isKnown = sqlStateOf(error) !== "" || MESSAGES.some(([pattern]) => pattern.test(messageOf(error)));
+  return isConnectionLost(error) || !isKnown;
+}
+
+/** True when the server undid the statement over what others did at the same time. */
+export function isUndone(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === "40001" || state === "40P01";
+}
+
+/** True when the tables or functions are not there. */
+export function isMissing(error: unknown): boolean {
+  return ["3F000", "42P01", "42883"].includes(sqlStateOf(error));
+}
+
+/**
+ * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
+ * framework pass through as they are.
+ *
+ * @param kind A write whose connection ended is `outcome_unknown`, a read `unavailable`.
+ */
+export function toFrameworkError(error: unknown, operation: string, kind: "read" | "write"): AgentFrameworkError {
+  if (isAgentFrameworkError(error)) {
+    return error;
+  }
+  const { code, reason } = meaningOf(error, kind);
+  const position = code === "corrupt" ? { position: "the server's own storage" } : {};
+  return new AgentFrameworkError(code, `${operation}: ${reason}`, { provider: PROVIDER, cause: error, ...position });
+}
+
+function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
+  const message = messageOf(error);
+  const state = sqlStateOf(error);
+  if (state === "26000" || state === "42P05" || (state === "08P01" && message.includes("prepared statement"))) {
+    return { code: "configuration", reason: `prepare: ${POOLER_ADVICE}` };
+  }
+  const notSent = NOT_SENT[codeOf(error)];
+  if (notSent !== undefined) {
+    return { code: "unavailable", reason: notSent };
+  }
+  const known = MESSAGES.find(([pattern]) => state === "" && pattern.test(message));
+  if (known !== undefined) {
+    return known[1];
+  }
+  if (isConnectionLost(error)) {
+    return { code: kind === "write" ? "outcome_unknown" : "unavailable", reason: "the connection ended" };
+  }
+  return SQLSTATES[state] ?? SQLSTATES[state.slice(0, 2)] ?? { code: "unavailable", reason: "the server refused" };
+}
+
+/** Stored data that cannot be read. It was left as it is, and goes nowhere. */
+export function corruptError(operation: string, position: string): AgentFrameworkError {
+  return new AgentFrameworkError("corrupt", `${operation}: the ${position} of an item cannot be read`, {
+    provider: PROVIDER,
+    position,
+  });
+}
+
+/** Someone else came first, or what a condition was about is not there. */
+export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
+  return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
+}
+
+/** An answer that no function of ours gives. */
+export function unexpectedAnswer(operation: string): AgentFrameworkError {
+  const message = `${operation}: the database answered something that this version does not know`;
+  return new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+}
+
+/** What this package itself notices about a connection; callers see it as a `cause`. */
+export class PostgresProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "PostgresProblem";
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "";
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { configurationError, utf8Length } from "@agentfw/core";
+
+/** Version of the stored layout; the functions have it in their names, so that two versions can run side by side. */
+export const LAYOUT = 1;
+
+/** What the store uses in the database, each with its schema and quoted. */
+export interface Names {
+  readonly schema: string;
+  readonly layout: string;
+  readonly item: string;
+  readonly tag: string;
+  readonly put: string;
+  readonly list: string;
+  readonly remove: string;
+  readonly erase: string;
+  readonly expire: string;
+}
+
+/** The names in one schema, which has been checked. */
+export function namesIn(schema: string): Names {
+  const quoted = quotedName(schema);
+  const named = (name: string) => `${quoted}.state_${name}`;
+  return {
+    schema: quoted,
+    layout: named("layout"),
+    item: named("item"),
+    tag: named("tag"),
+    put: named(`put_v${LAYOUT}`),
+    list: named(`list_v${LAYOUT}`),
+    remove: named(`remove_v${LAYOUT}`),
+    erase: named(`erase_v${LAYOUT}`),
+    expire: named(`expire_v${LAYOUT}`),
+  };
+}
+
+/** An identifier, whatever characters it holds. */
+export function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A text as a literal, however the server treats backslashes. */
+export function quotedText(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
+  return text.includes("\\") ? `E${quoted}` : quoted;
+}
+
+/** A text between dollar signs, with a tag that it does not hold. */
+export function dollarQuoted(text: string): string {
+  let tag = "$agentfw$";
+  while (text.includes(tag)) {
+    tag = `${tag.slice(0, -1)}_$`;
+  }
+  return `${tag}${text}${tag}`;
+}
+
+/**
+ * A number that stands for a schema among the advisory locks of a database. The history store takes the same one: of two
+ * stores that start on an empty database at once, only one may make the schema.
+ */
+export function lockNumber(schema: string): string {
+  return createHash("sha256").update(`agentfw history ${schema}`).digest().readBigInt64BE().toString();
+}
+
+/** Refuses what is no identifier, or would be cut by the server. @throws `configuration` */
+export function assertSchemaName(value: unknown): asserts value is string {
+  if (typeof value !== "string" || value === "" || !value.isWellFormed() || value.includes("\0")) {
+    throw configurationError("schema", "must be a text of 1 to 63 bytes without NUL");
+  }
+  if (utf8Length(value) > 63) {
+    throw configurationError("schema", "must be at most 63 UTF-8 bytes: the server would cut it");
+  }
+}

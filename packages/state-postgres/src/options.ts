@@ -1,0 +1,140 @@
+import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import type { PostgresClient, PostgresPool } from "./client.ts";
+import { assertSchemaName } from "./names.ts";
+
+/** Where the database is: an address that the store connects to itself, or a pool or client that stays the caller's. */
+export type PostgresConnectionOptions =
+  | {
+      /** `postgres://` or `postgresql://`, with user, password, port, database and `sslmode` as far as they are needed. */
+      readonly connectionString: string;
+      /** How many connections the store opens at most. @default 10 */
+      readonly maxConnections?: number | undefined;
+      readonly pool?: undefined;
+      readonly client?: undefined;
+    }
+  | {
+      /** A `Pool` of pg. The store never ends it. */
+      readonly pool: PostgresPool;
+      readonly connectionString?: undefined;
+      readonly client?: undefined;
+    }
+  | {
+      /** A PGlite database, or one connected `Client` of pg. The store never closes it, and prepares nothing on it. */
+      readonly client: PostgresClient;
+      readonly connectionString?: undefined;
+      readonly pool?: undefined;
+    };
+
+/** Options of `PostgresStateStore`. */
+export interface PostgresStateStoreOptions {
+  /** The schema that holds the tables; any identifier of 1 to 63 UTF-8 bytes, taken as it is. @default "agentfw" */
+  readonly schema?: string | undefined;
+  /** Create what is missing at the first call. With `false` the first call fails where it is missing. @default true */
+  readonly autoMigrate?: boolean | undefined;
+  /** Idle life of an item in seconds, renewed by writes to it only; at most 100 years. @default forever */
+  readonly ttlSeconds?: number | undefined;
+  /** Largest text in UTF-8 bytes, 1 to 268,435,456. @default 8,388,608 */
+  readonly maxValueBytes?: number | undefined;
+  /** Let the server keep the plans of statements by name. Not through every pooler. @default true */
+  readonly prepare?: boolean | undefined;
+  /** Every call settles within this many milliseconds, connecting included. @default 5,000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The options with defaults in place. */
+export interface Settings {
+  readonly schema: string;
+  readonly autoMigrate: boolean;
+  readonly ttlSeconds: number | undefined;
+  readonly maxValueBytes: number;
+  readonly prepare: boolean;
+  readonly timeoutMs: number;
+}
+
+const KNOWN: readonly string[] = ["schema", "autoMigrate", "ttlSeconds", "maxValueBytes", "prepare", "timeoutMs"];
+const MAX_VALUE_BYTES = 256 * 1024 * 1024;
+const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
+
+/**
+ * Checks the options and fills in defaults.
+ *
+ * @throws `configuration` naming the option and the rule.
+ */
+export function resolveOptions(options: PostgresStateStoreOptions): Settings {
+  assertObject(options, "options", { autoMigrate: "boolean", prepare: "boolean" });
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, "is not an option of PostgresStateStore");
+  }
+  const { schema = "agentfw", autoMigrate = true, prepare = true, timeoutMs = 5000 } = options;
+  const { ttlSeconds, maxValueBytes = 8 * 1024 * 1024 } = options;
+  assertSchemaName(schema);
+  assertCount(maxValueBytes, "maxValueBytes", 1);
+  if (maxValueBytes > MAX_VALUE_BYTES) {
+    throw configurationError("maxValueBytes", "must be at most 268,435,456");
+  }
+  assertTtl(ttlSeconds);
+  assertTimeout(timeoutMs, "timeoutMs");
+  return { schema, autoMigrate, ttlSeconds, maxValueBytes, prepare, timeoutMs };
+}
+
+/** A checked address. */
+export interface Address {
+  readonly connectionString: string;
+  readonly maxConnections: number;
+}
+
+/** What a store works on, checked. */
+export type ResolvedConnection =
+  | { readonly address: Address }
+  | { readonly pool: PostgresPool }
+  | { readonly client: PostgresClient };
+
+/**
+ * Checks that exactly one of `connectionString`, `pool` and `client` is there.
+ *
+ * @throws `configuration`, without the address in its message, because that may hold a password.
+ */
+export function resolveConnection(connection: PostgresConnectionOptions): ResolvedConnection {
+  assertObject(connection, "connection");
+  const { connectionString, pool, client } = connection;
+  if ([connectionString, pool, client].filter((one) => one !== undefined).length !== 1) {
+    throw configurationError("connection", "must have exactly one of connectionString, pool and client");
+  }
+  if (pool !== undefined) {
+    if (!hasMethod(pool, "connect")) {
+      throw configurationError("pool", "must have a connect method, as Pool of pg does");
+    }
+    return { pool };
+  }
+  if (client !== undefined) {
+    if (!hasMethod(client, "query")) {
+      throw configurationError("client", "must have a query method, as PGlite does");
+    }
+    return { client };
+  }
+  assertConnectionString(connectionString);
+  const { maxConnections = 10 } = connection;
+  assertCount(maxConnections, "maxConnections", 1);
+  return { address: { connectionString, maxConnections } };
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  return typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function";
+}
+
+function assertConnectionString(text: unknown): asserts text is string {
+  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
+    throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
+  }
+}
+
+function assertTtl(ttlSeconds: unknown): void {
+  if (
+    ttlSeconds !== undefined &&
+    (typeof ttlSeconds !== "number" || !(ttlSeconds > 0) || ttlSeconds > MAX_TTL_SECONDS)
+  ) {
+    throw configurationError("ttlSeconds", `must be a number above 0 and at most ${MAX_TTL_SECONDS}`);
+  }
+}

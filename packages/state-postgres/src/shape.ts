@@ -1,0 +1,128 @@
+import { type Names, quotedText } from "./names.ts";
+
+/** A table of the store: its columns in their order, as the server prints them, and what must be unique. */
+interface Shape {
+  readonly columns: string;
+  readonly keys: readonly string[];
+}
+
+const ITEM: Shape = {
+  columns: [
+    "k uuid not null",
+    "owner_key uuid not null",
+    "owner text",
+    "key text not null",
+    "seq bigint not null",
+    "etag text not null",
+    "tags text not null",
+    "tag_keys uuid[] not null",
+    "value text not null",
+    "updated_at timestamp with time zone not null",
+    "expires_at timestamp with time zone",
+    "expires_hour integer",
+  ].join(", "),
+  keys: ["k", "owner_key,seq"],
+};
+
+const TAG: Shape = {
+  columns: "t uuid not null, seq bigint not null, k uuid not null",
+  keys: ["t,seq"],
+};
+
+/** What the user of the store needs. */
+const PRIVILEGES: readonly string[] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
+
+/** Statements inside of a migration that end it when a table was there already and is another one. */
+export function shapeChecks(names: Names): string {
+  return shapes(names)
+    .map(([table, { columns }]) => {
+      const message = quotedText(`${table} has other columns than the state store's`);
+      return `  IF ${columnsOf(table)} <> ${quotedText(columns)} THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_table_definition', MESSAGE = ${message};
+  END IF;
+`;
+    })
+    .join("");
+}
+
+/** Asks for one row about the tables and functions; {@link schemaProblem} reads it. */
+export function verificationStatement(names: Names): string {
+  const tables = shapes(names).map(([table]) => table);
+  const expressions = [
+    ...tables.map(columnsOf),
+    ...tables.map(uniqueKeysOf),
+    ...tables.map(privilegesOf),
+    executableFunctions(names),
+  ];
+  // Each under a name of its own, because some drivers give rows as objects.
+  return `SELECT ${expressions.map((expression, index) => `${expression} AS answer${index}`).join(",\n  ")}`;
+}
+
+/** What is wrong with the tables, as the end of a sentence; undefined when nothing is. */
+export function schemaProblem(
+  row: readonly unknown[],
+  names: Names,
+): { code: "configuration" | "unauthorized"; text: string } | undefined {
+  const text = (index: number) => String(row[index] ?? "");
+  for (const [index, [table, { columns, keys }]] of shapes(names).entries()) {
+    if (text(index) !== columns) {
+      return { code: "configuration", text: `${table} must have the columns ${columns}` };
+    }
+    const missing = keys.find(
+      (key) =>
+        !text(2 + index)
+          .split(" ")
+          .includes(key),
+    );
+    if (missing !== undefined) {
+      return { code: "configuration", text: `${table} must have a unique index on (${missing})` };
+    }
+    if (text(4 + index) !== PRIVILEGES.join(" ")) {
+      return { code: "unauthorized", text: `the user must be allowed ${PRIVILEGES.join(", ")} on ${table}` };
+    }
+  }
+  const executable = text(6).split(" ");
+  const lacking = functionNames(names).find((name) => !executable.includes(lastPart(name)));
+  return lacking === undefined
+    ? undefined
+    : { code: "configuration", text: `the function ${lacking} is missing, or the user may not execute it` };
+}
+
+function shapes(names: Names): [string, Shape][] {
+  return [
+    [names.item, ITEM],
+    [names.tag, TAG],
+  ];
+}
+
+function functionNames({ put, list, remove, erase, expire }: Names): string[] {
+  return [put, list, remove, erase, expire];
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf(".") + 1);
+}
+
+function columnsOf(table: string): string {
+  return `coalesce((SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
+    CASE WHEN a.attnotnull THEN ' not null' ELSE '' END, ', ' ORDER BY a.attnum)
+    FROM pg_attribute AS a WHERE a.attrelid = to_regclass(${quotedText(table)}) AND a.attnum > 0 AND NOT a.attisdropped), '')`;
+}
+
+function uniqueKeysOf(table: string): string {
+  return `(SELECT string_agg((SELECT string_agg(a.attname, ',' ORDER BY o.ord)
+    FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS o(attnum, ord)
+    JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = o.attnum), ' ')
+    FROM pg_index AS i WHERE i.indrelid = to_regclass(${quotedText(table)}) AND i.indisunique AND i.indpred IS NULL)`;
+}
+
+function privilegesOf(table: string): string {
+  const list = `ARRAY[${PRIVILEGES.map(quotedText).join(", ")}]`;
+  return `(SELECT string_agg(p.name, ' ' ORDER BY p.ord) FROM unnest(${list}) WITH ORDINALITY AS p(name, ord)
+    WHERE has_table_privilege(to_regclass(${quotedText(table)}), p.name))`;
+}
+
+function executableFunctions(names: Names): string {
+  return `(SELECT string_agg(p.proname, ' ') FROM pg_proc AS p
+    WHERE p.pronamespace = to_regnamespace(${quotedText(names.schema)}) AND has_function_privilege(p.oid, 'EXECUTE'))`;
+}

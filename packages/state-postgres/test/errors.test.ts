@@ -1,0 +1,166 @@
+import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
+import { describe, expect, test } from "vitest";
+import { corruptError, isConnectionLost, isMissing, isUndone, sqlStateOf, toFrameworkError } from "../src/errors.ts";
+
+/** An error as the driver makes it of a server's answer. */
+function answer(code: string, message = "some words of the server"): Error {
+  return Object.assign(new Error(message), { code, severity: "ERROR" });
+}
+
+/** What a driver throws, what it means for a read, and what for a write, where that is something else. */
+type Case = readonly [thrown: string, read: ErrorCode, write?: ErrorCode];
+
+/** Each SQLSTATE with what it means for a read, and for a write. */
+const STATES: readonly Case[] = [
+  ["08000", "unavailable", "outcome_unknown"],
+  ["08003", "unavailable", "outcome_unknown"],
+  ["08006", "unavailable", "outcome_unknown"],
+  ["08P01", "unavailable"],
+  ["0A000", "unavailable"],
+  ["21000", "unavailable"],
+  ["22021", "configuration"],
+  ["22P05", "configuration"],
+  ["22P02", "configuration"],
+  ["23502", "configuration"],
+  ["23505", "corrupt"],
+  ["25006", "unavailable"],
+  ["25P02", "unavailable"],
+  ["26000", "configuration"],
+  ["28000", "unauthorized"],
+  ["28P01", "unauthorized"],
+  ["3D000", "configuration"],
+  ["3F000", "configuration"],
+  ["40001", "unavailable"],
+  ["40003", "outcome_unknown"],
+  ["40P01", "unavailable"],
+  ["42501", "unauthorized"],
+  ["42703", "configuration"],
+  ["42804", "configuration"],
+  ["42883", "configuration"],
+  ["42939", "configuration"],
+  ["42P01", "configuration"],
+  ["42P05", "configuration"],
+  ["42P16", "configuration"],
+  ["53100", "unavailable"],
+  ["53200", "unavailable"],
+  ["53300", "unavailable"],
+  ["53400", "unavailable"],
+  ["54000", "too_large"],
+  ["55P03", "unavailable"],
+  ["57014", "timeout"],
+  ["57P01", "unavailable", "outcome_unknown"],
+  ["57P02", "unavailable", "outcome_unknown"],
+  ["57P03", "unavailable", "outcome_unknown"],
+  ["57P04", "configuration"],
+  ["58030", "unavailable"],
+  ["P0001", "unavailable"],
+  ["XX000", "unavailable"],
+  ["XX001", "corrupt"],
+  ["XX002", "corrupt"],
+];
+
+/** What drivers say that carries no SQLSTATE. */
+const MESSAGES: readonly Case[] = [
+  ["Connection terminated unexpectedly", "unavailable", "outcome_unknown"],
+  ["Connection terminated", "unavailable", "outcome_unknown"],
+  ["Connection terminated due to connection timeout", "unavailable"],
+  ["Client has encountered a connection error and is not queryable", "unavailable", "outcome_unknown"],
+  ["timeout exceeded when trying to connect", "unavailable"],
+  ["Cannot use a pool after calling end on the pool", "configuration"],
+  ["Client was closed and is not queryable", "configuration"],
+  ["PGlite is closed", "configuration"],
+  ["SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", "unauthorized"],
+  ["The server does not support SSL connections", "configuration"],
+  ["self-signed certificate", "unavailable"],
+  ["something new", "unavailable"],
+];
+
+const SYSTEM: readonly Case[] = [
+  ["ECONNREFUSED", "unavailable"],
+  ["ENOTFOUND", "unavailable"],
+  ["EHOSTUNREACH", "unavailable"],
+  ["ECONNRESET", "unavailable", "outcome_unknown"],
+  ["EPIPE", "unavailable", "outcome_unknown"],
+  ["ETIMEDOUT", "unavailable", "outcome_unknown"],
+];
+
+function complete([thrown, read, write = read]: Case): [thrown: string, read: ErrorCode, write: ErrorCode] {
+  return [thrown, read, write];
+}
+
+function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): void {
+  for (const [kind, code] of [
+    ["read", read],
+    ["write", write],
+  ] as const) {
+    const mapped = toFrameworkError(error, "set", kind);
+    expect(mapped.code).toBe(code);
+    expect(mapped.cause).toBe(error);
+    expect(mapped.provider).toBe("state-postgres");
+    expect(mapped.message).toMatch(/^\[state-postgres\] set: [a-z]/);
+    expect(mapped.message).not.toContain("some words of the server");
+  }
+}
+
+describe("the server's answers", () => {
+  test.each(STATES.map(complete))("SQLSTATE %s is %s", (state, read, write) => {
+    expectMapped(answer(state), read, write);
+    expect(sqlStateOf(answer(state))).toBe(state);
+  });
+
+  test("a pooler that passes no named statements on is told what to set", () => {
+    const errors = [
+      answer("42P05"),
+      answer("26000"),
+      answer("08P01", "bind message supplies 4 parameters, but prepared statement requires 2"),
+    ];
+    for (const error of errors) {
+      const { code, message } = toFrameworkError(error, "get", "read");
+      expect(code).toBe("configuration");
+      expect(message).toContain("prepare: false");
+    }
+  });
+});
+
+describe("what the driver says itself", () => {
+  test.each(MESSAGES.map(complete))("%s is %s", (message, read, write) =>
+    expectMapped(new Error(message), read, write),
+  );
+
+  test.each(SYSTEM.map(complete))("%s is %s", (code, read, write) => {
+    expectMapped(Object.assign(new Error(`connect ${code}`), { code }), read, write);
+    expect(sqlStateOf(Object.assign(new Error(), { code }))).toBe("");
+  });
+
+  test("anything else that is thrown is unavailable", () => {
+    for (const thrown of [undefined, null, "text", { code: 5 }]) {
+      expect(toFrameworkError(thrown, "get", "read")).toMatchObject({ code: "unavailable", cause: thrown });
+    }
+  });
+});
+
+test("errors of the framework pass through", () => {
+  const error = new AgentFrameworkError("conflict", "another writer came first");
+  expect(toFrameworkError(error, "set", "write")).toBe(error);
+});
+
+test("what may be sent again, and what is missing, is told from the rest", () => {
+  expect(["57P01", "57P02", "57P03", "08006"].map((state) => isConnectionLost(answer(state)))).not.toContain(false);
+  expect(["57014", "08P01", "40001", "42501"].map((state) => isConnectionLost(answer(state)))).not.toContain(true);
+  expect(["40001", "40P01", "40003"].map((state) => isUndone(answer(state)))).toEqual([true, true, false]);
+  expect(["3F000", "42P01", "42883", "42703"].map((state) => isMissing(answer(state)))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test("what is stored and cannot be read is named, and told by nothing else", () => {
+  const error = corruptError("get", "value");
+  expect([error.code, error.position, error.message]).toEqual([
+    "corrupt",
+    "value",
+    "[state-postgres] get: the value of an item cannot be read",
+  ]);
+});
