@@ -11,6 +11,7 @@ export interface DiagnosticEvent {
     | "service_conversation_started"
     | "stream_gave_way"
     | "tool_failed"
+    | "tool_result_dropped"
     | "torn_tail_cut"
     | (string & {});
   /** The provider or package that noticed. */
