@@ -18,6 +18,7 @@ export function borrow(client: RedisClient): BorrowedConnection {
  */
 export class BorrowedConnection implements Connection {
   readonly retries = false;
+  interruptions = 0;
 
   readonly #client: RedisClient;
   #opening: Promise<RedisClient> | undefined;
@@ -27,6 +28,11 @@ export class BorrowedConnection implements Connection {
 
   constructor(client: RedisClient) {
     this.#client = client;
+    for (const event of ["close", "-node"]) {
+      client.on?.(event, () => {
+        this.interruptions += 1;
+      });
+    }
   }
 
   get ready(): RedisClient | undefined {

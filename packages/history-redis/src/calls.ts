@@ -68,6 +68,8 @@ class Call<T, Reply> {
   #isOver = false;
   /** How often the server had said anything when this was sent last; undefined when it never was. */
   #answersBefore: number | undefined;
+  /** How often the connection had been interrupted then. */
+  #interruptionsBefore = 0;
   /** True when its connection ended under it, so that it may have been carried out. */
   #isUncertain = false;
   /** What the last try ran into. */
@@ -111,6 +113,7 @@ class Call<T, Reply> {
 
   #send(client: RedisClient, send: Send<Reply>): void {
     this.#answersBefore = this.#calls.answers;
+    this.#interruptionsBefore = this.#calls.connection.interruptions;
     if (this.#calls.deadlines.size > 1) {
       gather(client);
     }
@@ -154,7 +157,8 @@ class Call<T, Reply> {
       }
     }
     const isLost = isConnectionLost(error);
-    this.#isUncertain ||= isLost;
+    // A driver that sends again by itself shows the last answer only, and an earlier one may have been lost.
+    this.#isUncertain ||= isLost || connection.interruptions !== this.#interruptionsBefore;
     this.#tryAgain(error, isLost || isUnsent(error));
   }
 

@@ -9,6 +9,8 @@ export interface Connection {
   readonly ready: RedisClient | undefined;
   /** True when a call may be tried again here. Another's client tries again by rules of its own. */
   readonly retries: boolean;
+  /** How often a driver may have sent again what was under way. */
+  readonly interruptions: number;
   /** Waits until commands can be sent. @throws what kept them from it; the next call tries again. */
   open(): Promise<RedisClient>;
   /** Gives up a connection that does not answer. */
@@ -22,6 +24,7 @@ export interface Connection {
  * queue of unsent commands are off: a command must never be sent after its caller was told how it ended.
  */
 export class OwnConnection implements Connection {
+  readonly interruptions = 0;
   readonly #address: Address;
   readonly #timeoutMs: number;
   #client: Redis | undefined;

@@ -1,4 +1,5 @@
 import { startFaultProxy } from "@agentfw/test-servers";
+import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RedisHistoryStore } from "../src/index.ts";
 import { type FaultyStore, openFaulty, withLostAnswer } from "./support/faults.ts";
@@ -129,14 +130,18 @@ describe("a clear whose answer is lost", () => {
 });
 
 describe("a write whose answer is lost and that is refused when it is asked again", () => {
-  test("is of unknown outcome, because it was carried out", async () => {
+  test.each(["url", "client"])("is of unknown outcome, because it was carried out (%s)", async (way) => {
     const { client, store: direct, keyPrefix } = openStore();
     const rules = (...more: readonly string[]) => client.call("acl", ["setuser", keyPrefix, ...more]);
     await rules("on", ">secret", "~*", "+@all");
     const proxy = await startFaultProxy({ port: nodePort() });
-    const store = new RedisHistoryStore({ url: `redis://${keyPrefix}:secret@127.0.0.1:${proxy.port}` }, { keyPrefix });
+    const url = `redis://${keyPrefix}:secret@127.0.0.1:${proxy.port}`;
+    // A client that was passed in sends again by itself, and shows only what the server said then.
+    const passedIn = new Redis(url, { lazyConnect: true }).on("error", () => {});
+    const store = new RedisHistoryStore(way === "url" ? { url } : { client: passedIn }, { keyPrefix });
     onTestFinished(async () => {
       await store.close();
+      passedIn.disconnect();
       await proxy.close();
       await client.call("acl", ["deluser", keyPrefix]);
     });

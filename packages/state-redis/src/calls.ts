@@ -113,7 +113,8 @@ export class Calls {
       this.#answeredAt = performance.now();
       return { parts, isRepetition: progress.isUncertain || this.#connection.interruptions !== interruptions };
     } catch (error) {
-      progress.isUncertain ||= isConnectionLost(error);
+      // A driver that sends again by itself shows the last answer only, and an earlier one may have been lost.
+      progress.isUncertain ||= isConnectionLost(error) || this.#connection.interruptions !== interruptions;
       if (isAnswer(error)) {
         this.#answeredAt = performance.now();
       }

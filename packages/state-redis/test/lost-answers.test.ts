@@ -1,7 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { startFaultProxy } from "@agentfw/test-servers";
+import { Redis } from "ioredis";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { RedisStateStore } from "../src/index.ts";
 import { type FaultyStore, openFaulty, withLostAnswer } from "./support/faults.ts";
-import { rejection } from "./support/redis.ts";
-import type { Connected } from "./support/stores.ts";
+import { openStore, rejection } from "./support/redis.ts";
+import { type Connected, nodePort } from "./support/stores.ts";
 
 const [FIRST, OURS, THEIRS] = ['{"by":"first"}', '{"by":"us"}', '{"by":"them"}'];
 
@@ -148,5 +151,30 @@ describe("reads whose answer is lost", () => {
       faulty.proxies[0]?.cutNextReply(5);
       expect(JSON.stringify(await call())).toContain(faulty.etag);
     }
+  });
+});
+
+describe("a write whose answer is lost and that is refused when it is asked again", () => {
+  test.each(["url", "client"])("is of unknown outcome, because it was carried out (%s)", async (way) => {
+    const { client, store: direct, keyPrefix } = openStore();
+    const user = keyPrefix.replace(":", "-");
+    const rules = (...more: readonly string[]) => client.call("acl", ["setuser", user, ...more]);
+    await rules("on", ">secret", "~*", "+@all");
+    const proxy = await startFaultProxy({ port: nodePort() });
+    const url = `redis://${user}:secret@127.0.0.1:${proxy.port}`;
+    // A client that was passed in sends again by itself, and shows only what the server said then.
+    const passedIn = new Redis(url, { lazyConnect: true }).on("error", () => {});
+    const store = new RedisStateStore(way === "url" ? { url } : { client: passedIn }, { keyPrefix });
+    onTestFinished(async () => {
+      await store.close();
+      passedIn.disconnect();
+      await proxy.close();
+      await client.call("acl", ["deluser", user]);
+    });
+    const { etag } = await store.create("a", FIRST);
+    const faulty = { store, direct, proxies: [proxy] };
+    const call = () => store.set("a", OURS, { ifMatch: etag });
+    const refused = withLostAnswer(faulty, call, isOurs(faulty), () => rules("-evalsha"));
+    expect(await rejection(refused)).toMatchObject({ code: "outcome_unknown", retryable: true });
   });
 });
