@@ -157,7 +157,7 @@ describe("a write whose answer is lost and that is refused when it is asked agai
 
 describe("a caller's own retry after an unknown outcome", () => {
   test("stores the turn once, with the same ids", async () => {
-    const faulty = await openFaulty("url", { timeoutMs: 300 });
+    const faulty = await openFaulty("url", { timeoutMs: 1_000 });
     await faulty.store.append(KEY, recordsOf("1", "2"));
     faulty.proxies[0]?.blackhole();
     const error = await rejection(faulty.store.append(KEY, recordsOf("3", "4")));

@@ -11,7 +11,7 @@ const EVERYWHERE: readonly Connected[] = ["url", "ioredis 6", "ioredis 5", "clus
 
 describe("a server that cannot be reached", () => {
   test("is told at once by the first call, and tried again by the next", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 60_000 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 60_000, isCold: true });
     await proxies[0]?.refuse();
     const error = await rejection(store.append(KEY, recordsOf("1")));
     expect(error).toMatchObject({ code: "unavailable", retryable: true });
@@ -47,7 +47,7 @@ describe("a server that cannot be reached", () => {
   });
 
   test.each(EVERYWHERE)("gets nothing that its caller was told had failed (%s)", async (connected) => {
-    const { store, direct, proxies } = await openFaulty(connected, { timeoutMs: 300 });
+    const { store, direct, proxies } = await openFaulty(connected, { timeoutMs: 1_000 });
     await store.append(KEY, recordsOf("1"));
     await Promise.all(proxies.map((proxy) => proxy.refuse()));
     await until(async () => ["unavailable", "timeout"].includes(await codeOf(store.read(KEY))));
@@ -68,7 +68,7 @@ describe("a server that cannot be reached", () => {
 
 describe("a server that does not answer", () => {
   test.each(EVERYWHERE)("is a timeout for reads, an unknown outcome for writes (%s)", async (connected) => {
-    const { store, proxies } = await openFaulty(connected, { timeoutMs: 500 });
+    const { store, proxies } = await openFaulty(connected, { timeoutMs: 1_000 });
     await store.append(KEY, recordsOf("1"));
     for (const proxy of proxies) {
       proxy.blackhole();
@@ -93,7 +93,7 @@ describe("a server that does not answer", () => {
   });
 
   test("from the beginning keeps no call longer than its time", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 300 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 1_000, isCold: true });
     proxies[0]?.blackhole();
     for (const call of [() => store.append(KEY, recordsOf("1")), () => store.read(KEY), () => store.clear(KEY)]) {
       expect(["timeout", "unavailable"]).toContain(await codeOf(call()));
@@ -105,7 +105,7 @@ describe("a server that does not answer", () => {
   test("on one connection is reached over another one by the next call", async () => {
     const { port, mute } = await startMutable();
     const url = `redis://127.0.0.1:${port}`;
-    const store = new RedisHistoryStore({ url }, { keyPrefix: freshPrefix(), timeoutMs: 500 });
+    const store = new RedisHistoryStore({ url }, { keyPrefix: freshPrefix(), timeoutMs: 1_000 });
     onTestFinished(() => store.close());
     await store.append(KEY, recordsOf("1"));
     mute();
@@ -114,7 +114,7 @@ describe("a server that does not answer", () => {
   });
 
   test("lets calls end in the order in which they were made, each after its own time", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 400 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 1_000 });
     await store.read(KEY);
     proxies[0]?.blackhole();
     const ended: string[] = [];
@@ -215,7 +215,7 @@ describe("close", () => {
   });
 
   test("does not wait for a server that does not answer", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 300 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 1_000 });
     await store.read(KEY);
     proxies[0]?.blackhole();
     await store.close();

@@ -11,7 +11,7 @@ const EVERYWHERE: readonly Connected[] = ["url", "ioredis 6", "ioredis 5", "clus
 
 describe("a server that cannot be reached", () => {
   test("is told at once by the first call, and tried again by the next", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 60_000 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 60_000, isCold: true });
     await proxies[0]?.refuse();
     expect(await rejection(store.set("a", TEXT))).toMatchObject({ code: "unavailable", retryable: true });
     expect(await codeOf(store.get("a"))).toBe("unavailable");
@@ -45,7 +45,7 @@ describe("a server that cannot be reached", () => {
   });
 
   test.each(EVERYWHERE)("gets nothing that its caller was told had failed (%s)", async (connected) => {
-    const { store, direct, proxies } = await openFaulty(connected, { timeoutMs: 300 });
+    const { store, direct, proxies } = await openFaulty(connected, { timeoutMs: 1_000 });
     await store.set("a", TEXT);
     await Promise.all(proxies.map((proxy) => proxy.refuse()));
     await until(async () => ["unavailable", "timeout"].includes(await codeOf(store.get("a"))));
@@ -67,7 +67,7 @@ describe("a server that cannot be reached", () => {
 
 describe("a server that does not answer", () => {
   test.each(EVERYWHERE)("is a timeout for reads, an unknown outcome for writes (%s)", async (connected) => {
-    const { store, proxies } = await openFaulty(connected, { timeoutMs: 500 });
+    const { store, proxies } = await openFaulty(connected, { timeoutMs: 1_000 });
     const { etag } = await store.set("a", TEXT);
     for (const proxy of proxies) {
       proxy.blackhole();
@@ -86,13 +86,13 @@ describe("a server that does not answer", () => {
       "outcome_unknown",
       "outcome_unknown",
     ]);
-    expect(String(errors[1])).toContain("within 500 ms");
+    expect(String(errors[1])).toContain("within 1000 ms");
     await Promise.all(proxies.map((proxy) => proxy.pass()));
     await until(async () => (await store.get("a").catch(() => undefined)) !== undefined);
   });
 
   test("from the beginning keeps no call longer than its time", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 300 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 1_000, isCold: true });
     proxies[0]?.blackhole();
     for (const call of [() => store.set("a", TEXT), () => store.get("a"), () => store.listKeys()]) {
       expect(["timeout", "unavailable"]).toContain(await codeOf(call()));
@@ -105,7 +105,7 @@ describe("a server that does not answer", () => {
     const { port, mute } = await startMutable();
     const store = new RedisStateStore(
       { url: `redis://127.0.0.1:${port}` },
-      { keyPrefix: freshPrefix(), timeoutMs: 500 },
+      { keyPrefix: freshPrefix(), timeoutMs: 1_000 },
     );
     onTestFinished(() => store.close());
     await store.set("a", TEXT);
@@ -202,7 +202,7 @@ describe("close", () => {
   });
 
   test("does not wait for a server that does not answer", async () => {
-    const { store, proxies } = await openFaulty("url", { timeoutMs: 300 });
+    const { store, proxies } = await openFaulty("url", { timeoutMs: 1_000 });
     await store.get("a");
     proxies[0]?.blackhole();
     await store.close();

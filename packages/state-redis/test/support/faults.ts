@@ -11,18 +11,33 @@ export interface FaultyStore {
   readonly proxies: readonly FaultProxy[];
 }
 
-/** Opens both for the running test. */
-export async function openFaulty(connected: Connected, options: RedisStateStoreOptions = {}): Promise<FaultyStore> {
+/**
+ * Opens both for the running test. Unless it is cold, the store has its connection then: how long the first one takes is no fault, and short
+ * time limits of a test are for faults.
+ */
+export async function openFaulty(
+  connected: Connected,
+  options: RedisStateStoreOptions & { readonly isCold?: boolean } = {},
+): Promise<FaultyStore> {
+  const { isCold = false, ...rest } = options;
   const keyPrefix = freshPrefix();
   const proxies = await startProxies(connected);
-  const { store, stop } = connectStore(connected, proxies, { ...options, keyPrefix });
+  const { store, stop } = connectStore(connected, proxies, { ...rest, keyPrefix });
   const client = connected === "cluster" ? openCluster() : openNode();
   onTestFinished(async () => {
     await Promise.all(proxies.map((proxy) => proxy.close()));
     await stop();
     client.disconnect();
   });
+  await until(() => isCold || isReached(store));
   return { store, direct: new RedisStateStore({ client }, { keyPrefix }), proxies };
+}
+
+function isReached(store: RedisStateStore): Promise<boolean> {
+  return store.get("first").then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Waits until something holds. */
