@@ -64,8 +64,9 @@ const CALL_NAMES = {
  *
  * *Isolation*: 128 bits of a hash over owner, source and session are the key; nothing is ever looked for by pattern.
  *
- * *Failure*: what is sent can be sent twice, so a lost answer is asked for again until the deadline. Tables of another
- * shape are refused, and stay as they are.
+ * *Failure*: an answer that was lost is asked for again until the deadline, except where a repetition could undo what
+ * others did meanwhile: a `clear`, and a `replace` by the same ids without `ifVersion`, are `outcome_unknown`. Tables of
+ * another shape are refused, and stay as they are.
  *
  * *Limits*: 100,000 records and 256 MiB in one call, ids of 1,024 bytes. PostgreSQL 13 or later.
  *
@@ -126,13 +127,20 @@ export class PostgresHistoryStore implements HistoryStore {
     const limit = last === undefined ? null : last + 1;
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
     const template = this.#database.statements.read;
-    const { rows } = await this.#database.run({ name: "read", kind: "read", template, values, signal });
+    const { rows } = await this.#database.run({
+      name: "read",
+      kind: "read",
+      mayRepeat: true,
+      template,
+      values,
+      signal,
+    });
     return pageOf(rows, options);
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#write("remove", [keyOf(key)], options.signal);
+    await this.#write("remove", [keyOf(key)], options.signal, false);
   }
 
   async replace(
@@ -145,8 +153,11 @@ export class PostgresHistoryStore implements HistoryStore {
     const k = keyOf(key);
     const { fromId, throughId } = checkedRange(range);
     const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
-    const values = [k, fromId, throughId, ids, data, conditionOf(options.ifVersion), this.#ttl()];
-    return replacedOf(await this.#write("replace", values, options.signal));
+    const condition = conditionOf(options.ifVersion);
+    const values = [k, fromId, throughId, ids, data, condition, this.#ttl()];
+    // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
+    const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
+    return replacedOf(await this.#write("replace", values, options.signal, mayRepeat));
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -158,7 +169,14 @@ export class PostgresHistoryStore implements HistoryStore {
       assertListCursor(cursor);
     }
     const { text, values } = listStatement(this.#database.names, { filter, limit, cursor });
-    const { rows } = await this.#database.run({ name: "list", kind: "read", template: { text }, values, signal });
+    const { rows } = await this.#database.run({
+      name: "list",
+      kind: "read",
+      mayRepeat: true,
+      template: { text },
+      values,
+      signal,
+    });
     return listOf(rows, limit);
   }
 
@@ -208,11 +226,17 @@ export class PostgresHistoryStore implements HistoryStore {
     return this.#settings.ttlSeconds ?? null;
   }
 
-  #write(name: keyof typeof CALL_NAMES, values: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
+  #write(
+    name: keyof typeof CALL_NAMES,
+    values: unknown[],
+    signal: AbortSignal | undefined,
+    mayRepeat = true,
+  ): Promise<Answer> {
     const template = this.#database.statements[name];
     return this.#database.run({
       name: CALL_NAMES[name],
       kind: "write",
+      mayRepeat,
       template,
       values,
       signal,

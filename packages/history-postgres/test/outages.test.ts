@@ -6,6 +6,8 @@ import { conversationKey } from "../src/keys.ts";
 import { conversation, idsOf, records, rejection, until } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore, urlWith } from "./support/postgres.ts";
 
+const REDACTED = [{ id: "a-1", data: '"redacted"' }];
+
 /** A store behind a proxy, with its tables made and three records stored. */
 async function openProxied(options: PostgresHistoryStoreOptions = {}) {
   const url = new URL(inject("postgresUrl"));
@@ -77,15 +79,21 @@ describe("an answer that was lost", () => {
     expect(idsOf((await store.read(conversation())).records)).toEqual(["a-0", "a-1", "a-2", "b-0", "b-1"]);
   });
 
-  test("of a read, a clear and a list is asked for again", async () => {
+  test("of a read and a list is asked for again", async () => {
     const { proxy, store } = await openProxied();
     proxy.cutNextReply(0);
     expect((await store.read(conversation())).records).toHaveLength(3);
     proxy.cutNextReply(0);
     expect((await store.list({ owner: "owner-1" })).items).toHaveLength(1);
+  });
+
+  test("of erase and deleteExpired is asked for again", async () => {
+    const { proxy, store } = await openProxied();
     proxy.cutNextReply(0);
-    await store.clear(conversation());
+    await store.erase({ owner: "owner-1" });
     expect((await store.read(conversation())).version).toBe("");
+    proxy.cutNextReply(0);
+    expect(await store.deleteExpired()).toEqual({ conversations: 0, records: 0 });
   });
 
   test("of a replace is of unknown outcome when the run is gone, and never a conflict with itself", async () => {
@@ -96,12 +104,43 @@ describe("an answer that was lost", () => {
     expect(idsOf((await store.read(conversation())).records)).toEqual(["summary-0", "a-2"]);
   });
 
-  test("of a replace that keeps the ids is asked for again", async () => {
+  test("of a replace under a version is of unknown outcome, and never a conflict with itself", async () => {
     const { proxy, store } = await openProxied();
+    const { version } = await store.read(conversation());
     proxy.cutNextReply(0);
-    const redacted = [{ id: "a-1", data: '"redacted"' }];
-    await store.replace(conversation(), { fromId: "a-1", throughId: "a-1" }, redacted);
-    expect((await store.read(conversation())).records[1]).toEqual(redacted[0]);
+    const range = { fromId: "a-1", throughId: "a-1" };
+    const replaced = store.replace(conversation(), range, REDACTED, { ifVersion: version });
+    expect(await rejection(replaced)).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect((await store.read(conversation())).records[1]).toEqual(REDACTED[0]);
+  });
+});
+
+describe("a write that is not sent again", () => {
+  test("leaves alone what others append after a clear", async () => {
+    const { proxy, schema, store } = await openProxied();
+    const others = openStore({ schema });
+    proxy.setLatency(150);
+    const outcome = rejection(store.clear(conversation()));
+    await until(async () => (await others.read(conversation())).version === "");
+    // Carried out, and the answer is still on its way.
+    proxy.killConnections();
+    await others.append(conversation(), records("b", 2));
+    expect(await outcome).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect(idsOf((await others.read(conversation())).records)).toEqual(["b-0", "b-1"]);
+  });
+
+  test("leaves alone what others put in the place of a record that it replaced", async () => {
+    const { proxy, schema, store } = await openProxied();
+    const others = openStore({ schema });
+    const range = { fromId: "a-1", throughId: "a-1" };
+    const second = async () => (await others.read(conversation())).records[1]?.data;
+    proxy.setLatency(150);
+    const outcome = rejection(store.replace(conversation(), range, REDACTED));
+    await until(async () => (await second()) === REDACTED[0]?.data);
+    proxy.killConnections();
+    await others.replace(conversation(), range, [{ id: "a-1", data: '"theirs"' }]);
+    expect(await outcome).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect(await second()).toBe('"theirs"');
   });
 });
 
