@@ -5,6 +5,7 @@ import {
   assertCount,
   assertHistoryKey,
   assertListFilter,
+  assertObject,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -30,6 +31,7 @@ import {
 } from "./options.ts";
 import { pageOf, parseCursor } from "./reading.ts";
 import {
+  assertBatchSize,
   checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
@@ -121,6 +123,7 @@ export class PostgresHistoryStore implements HistoryStore {
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
+    assertObject(options, "options", { withFirst: "boolean" });
     const k = keyOf(key);
     const { last, before, withFirst = false, signal } = options;
     // One more than is asked for, to see whether there is one.
@@ -190,7 +193,7 @@ export class PostgresHistoryStore implements HistoryStore {
     assertCallOptions(options);
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
     const batch = async () => removedOf("erase", await this.#write("erase", values, options.signal));
-    return removeInBatches(batch);
+    return removeInBatches(ERASE_BATCH, batch);
   }
 
   /**
@@ -202,9 +205,9 @@ export class PostgresHistoryStore implements HistoryStore {
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
-    assertCount(batchSize, "batchSize", 1);
+    assertBatchSize(batchSize);
     const batch = async () => removedOf("deleteExpired", await this.#write("expire", [batchSize], signal));
-    return removeInBatches(batch);
+    return removeInBatches(batchSize, batch);
   }
 
   /**
