@@ -202,6 +202,23 @@ describe("what its owner or the store closed", () => {
     await proxy.pass();
     expect((await store.read(conversation())).records).toHaveLength(3);
   });
+
+  test("lets calls that waited for a connection go on with a new one", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, maxConnections: 1, timeoutMs: 20_000 });
+    await store.append(conversation(), records("a", 1));
+    const admin = openPool({ max: 1 });
+    const unlock = await lockRow(schema);
+    const first = store.append(conversation(), records("b", 1));
+    const text = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+    await until(async () => (await admin.query(text, [`%${schema}%`])).rows.length === 1);
+    const waiting = Array.from({ length: 5 }, (_, n) => store.append(conversation(`s${n}`), records("c", 1)));
+    const closed = store.close();
+    await Promise.all(waiting);
+    await unlock();
+    await Promise.all([first, closed]);
+    expect(idsOf((await store.read(conversation())).records)).toEqual(["a-0", "b-0"]);
+  });
 });
 
 describe("an abort on the way", () => {

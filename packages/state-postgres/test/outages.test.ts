@@ -189,6 +189,23 @@ describe("a call that takes too long", () => {
     await unlock();
     expect((await store.get("a"))?.etag).toBe(etag);
   });
+
+  test("lets calls that waited for a connection go on with a new one", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, maxConnections: 1, timeoutMs: 20_000 });
+    await store.create("a", "{}");
+    const admin = openPool({ max: 1 });
+    const unlock = await lockRow(schema, "a");
+    const first = store.set("a", '{"b":1}');
+    const text = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+    await until(async () => (await admin.query(text, [`%${schema}%`])).rows.length === 1);
+    const waiting = Array.from({ length: 5 }, (_, n) => store.create(`item-${n}`, "{}"));
+    const closed = store.close();
+    await Promise.all(waiting);
+    await unlock();
+    await Promise.all([first, closed]);
+    expect((await store.get("a"))?.text).toBe('{"b":1}');
+  });
 });
 
 describe("an abort on the way", () => {
