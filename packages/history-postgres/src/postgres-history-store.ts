@@ -109,7 +109,7 @@ export class PostgresHistoryStore implements HistoryStore {
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
     const k = keyOf(key);
-    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
     if (ids.length === 0) {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
@@ -117,7 +117,7 @@ export class PostgresHistoryStore implements HistoryStore {
     }
     const { owner, source, session } = conversationNames(key);
     const base = randomInt(1, HIGHEST_BASE);
-    const values = [k, ownerKey(key.owner), owner, source, session, ids, data, condition, this.#ttl(), base];
+    const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, this.#ttl(), base];
     return appendedOf(await this.#write("append", values, options.signal));
   }
 
@@ -155,9 +155,9 @@ export class PostgresHistoryStore implements HistoryStore {
     assertCallOptions(options);
     const k = keyOf(key);
     const { fromId, throughId } = checkedRange(range);
-    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
-    const values = [k, fromId, throughId, ids, data, condition, this.#ttl()];
+    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#ttl()];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
     return replacedOf(await this.#write("replace", values, options.signal, mayRepeat));

@@ -135,7 +135,10 @@ describe("erase", () => {
           connect(callback) {
             batches += 1;
             const write = batches < 20 ? others.append(conversation(), records(`b${batches}`, 1)) : Promise.resolve();
-            write.finally(() => pool.connect(callback));
+            write.then(
+              () => pool.connect(callback),
+              (error) => callback(error, undefined),
+            );
           },
         },
       },

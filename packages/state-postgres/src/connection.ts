@@ -92,14 +92,13 @@ export class OwnConnection implements Connection {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
-      const settled = connection.lease().then((lease) => {
-        if (this.#waiting.has(reject)) {
-          resolve(lease);
-        } else {
-          lease.release(true);
-        }
-      }, reject);
-      settled.finally(() => this.#waiting.delete(reject));
+      connection.lease().then(
+        (lease) => (this.#waiting.delete(reject) ? resolve(lease) : lease.release(true)),
+        (error) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
     });
   }
 

@@ -168,7 +168,10 @@ describe("erase", () => {
           connect(callback) {
             batches += 1;
             const write = batches < 20 ? others.set("a", "{}") : Promise.resolve();
-            write.finally(() => pool.connect(callback));
+            write.then(
+              () => pool.connect(callback),
+              (error) => callback(error, undefined),
+            );
           },
         },
       },
