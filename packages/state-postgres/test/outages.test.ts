@@ -27,18 +27,22 @@ async function lockRow(schema: string, key: string): Promise<() => Promise<void>
   };
 }
 
-test("connections that are ended during 200 writes lose nothing and write nothing twice", async () => {
+test("connections that are ended during 200 writes lose nothing and write nothing twice", {
+  timeout: 120_000,
+}, async () => {
   const schema = freshSchema();
   const pool = openPool({ max: 8, application_name: schema });
   const store = new PostgresStateStore({ pool }, { schema });
   await store.create("first", "{}");
   const admin = openPool({ max: 1 });
-  let [isOver, terminated] = [false, 0];
+  let [isOver, terminated, settled] = [false, 0, 0];
   const terminator = (async () => {
     while (!isOver) {
       const text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
       terminated += (await admin.query(text, [schema])).rows.length;
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      // Faster than connections are made, it would keep everybody out.
+      const enough = settled + 3;
+      await until(() => isOver || settled >= enough);
     }
   })();
   const acknowledged = new Map<string, string>();
@@ -49,6 +53,7 @@ test("connections that are ended during 200 writes lose nothing and write nothin
         ({ etag }) => acknowledged.set(key, etag),
         (error) => expect(["outcome_unknown", "unavailable"]).toContain(error.code),
       );
+      settled += 1;
     }
   };
   await Promise.all(Array.from({ length: 8 }, (_, index) => writer(`writer-${index}`)));
