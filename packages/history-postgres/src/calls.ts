@@ -3,7 +3,9 @@ import type { PostgresStatement } from "./client.ts";
 import type { Connection, Lease, Row } from "./connection.ts";
 import {
   isConnectionLost,
+  isConnectionOver,
   isOutcomeOpen,
+  isTransient,
   isUndone,
   PostgresProblem,
   PROVIDER,
@@ -17,7 +19,8 @@ export interface Call {
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
   readonly kind: "read" | "write";
-  /** Must be safe to send twice. */
+  /** True when the statement may be sent again although it may have been carried out. */
+  readonly mayRepeat: boolean;
   readonly statement: PostgresStatement;
   readonly signal: AbortSignal | undefined;
   /** Milliseconds within which it settles. */
@@ -34,7 +37,7 @@ export interface Answer {
 /** How far one call has come. */
 interface Progress {
   isOver: boolean;
-  /** True when it was handed to a connection at least once. */
+  /** True while a connection has it and has given no answer. */
   isSent: boolean;
   /** True when its connection ended under it, so that it may have been carried out. */
   isUncertain: boolean;
@@ -47,12 +50,9 @@ interface Progress {
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
-/** Answers of the server that may be another one soon: it starts or stops, or has too many connections. */
-const TRANSIENT = /^57P0[1-3]$|^53300$/;
-
 /**
- * Every statement goes through here: it settles within the deadline, takes one connection, is repeated when that ended
- * under it or the server undid it, and fails with an error of the framework.
+ * Every statement goes through here: it settles within the deadline, takes one connection, is repeated where nothing
+ * was done or that is safe, and fails with an error of the framework.
  */
 export class Calls {
   readonly #connection: Connection;
@@ -92,7 +92,7 @@ export class Calls {
         return await this.#send(lease, call, progress);
       } catch (error) {
         progress.problem = error;
-        if (progress.isOver || !this.#mayPass(error, lease !== undefined)) {
+        if (progress.isOver || !this.#mayPass(error, lease !== undefined, call)) {
           throw error;
         }
       }
@@ -101,12 +101,15 @@ export class Calls {
   }
 
   /** Before the first answer a wrong address is more likely than an outage, and is told at once. */
-  #mayPass(error: unknown, wasConnected: boolean): boolean {
+  #mayPass(error: unknown, wasConnected: boolean, { mayRepeat }: Call): boolean {
     if (isUndone(error)) {
       return true;
     }
+    if (wasConnected && isOutcomeOpen(error) && !mayRepeat) {
+      return false;
+    }
     const isConnection = wasConnected
-      ? isConnectionLost(error) || TRANSIENT.test(sqlStateOf(error))
+      ? isConnectionLost(error) || isTransient(error)
       : toFrameworkError(error, "connect", "read").code === "unavailable";
     return isConnection && this.#wasAnswered && this.#connection.reconnects;
   }
@@ -126,10 +129,10 @@ export class Calls {
       lease.release(false);
       return { rows, isRepetition };
     } catch (error) {
-      const isAnswer = sqlStateOf(error) !== "";
-      this.#wasAnswered ||= isAnswer;
+      this.#wasAnswered ||= sqlStateOf(error) !== "";
+      progress.isSent = false;
       progress.isUncertain ||= isOutcomeOpen(error);
-      lease.release(!isAnswer || isConnectionLost(error));
+      lease.release(isConnectionOver(error));
       throw error;
     }
   }
@@ -157,6 +160,6 @@ function explain(error: unknown, { name, kind, signal }: Call, progress: Progres
   if (isAbort) {
     return error;
   }
-  // A write that was never sent fails as a read does: nothing happened.
-  return toFrameworkError(isLate ? (problem ?? error) : error, name, isSent ? kind : "read");
+  // A write that was not carried out fails as a read does: nothing happened.
+  return toFrameworkError(isLate ? (problem ?? error) : error, name, "read");
 }

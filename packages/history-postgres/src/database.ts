@@ -13,6 +13,8 @@ export interface Question {
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
   readonly kind: "read" | "write";
+  /** True when the statement may be sent again although it may have been carried out. */
+  readonly mayRepeat: boolean;
   readonly template: Template;
   readonly values: unknown[];
   readonly signal: AbortSignal | undefined;
@@ -37,7 +39,7 @@ export class Database {
   }
 
   /** Runs one statement, once the tables are there. @throws errors of the framework, or the abort reason. */
-  async run({ name, kind, template, values, signal }: Question): Promise<Answer> {
+  async run({ name, kind, mayRepeat, template, values, signal }: Question): Promise<Answer> {
     let timeoutMs = this.#timeoutMs;
     if (!this.layout.isReady) {
       const start = performance.now();
@@ -46,7 +48,8 @@ export class Database {
       timeoutMs = Math.max(1, timeoutMs - (performance.now() - start));
     }
     try {
-      return await this.#calls.run({ name, kind, signal, timeoutMs, statement: withValues(template, values) });
+      const statement = withValues(template, values);
+      return await this.#calls.run({ name, kind, mayRepeat, signal, timeoutMs, statement });
     } catch (error) {
       if (isAgentFrameworkError(error) && isMissing(error.cause)) {
         this.layout.forget();

@@ -105,7 +105,7 @@ export class Layout {
   async #run(name: string, text: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<readonly Row[]> {
     // Nothing that it creates can be created twice, so a lost answer is asked for again like a read.
     const statement: PostgresStatement = { text, values: [], rowMode: "array" };
-    const { rows } = await this.#calls.run({ name, kind: "read", statement, signal, timeoutMs });
+    const { rows } = await this.#calls.run({ name, kind: "read", mayRepeat: true, statement, signal, timeoutMs });
     return rows;
   }
 }

@@ -5,6 +5,7 @@ import {
   assertCount,
   assertHistoryKey,
   assertListFilter,
+  assertObject,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -30,6 +31,7 @@ import {
 } from "./options.ts";
 import { pageOf, parseCursor } from "./reading.ts";
 import {
+  assertBatchSize,
   checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
@@ -64,8 +66,9 @@ const CALL_NAMES = {
  *
  * *Isolation*: 128 bits of a hash over owner, source and session are the key; nothing is ever looked for by pattern.
  *
- * *Failure*: what is sent can be sent twice, so a lost answer is asked for again until the deadline. Tables of another
- * shape are refused, and stay as they are.
+ * *Failure*: an answer that was lost is asked for again until the deadline, except where a repetition could undo what
+ * others did meanwhile: a `clear`, and a `replace` by the same ids without `ifVersion`, are `outcome_unknown`. Tables of
+ * another shape are refused, and stay as they are.
  *
  * *Limits*: 100,000 records and 256 MiB in one call, ids of 1,024 bytes. PostgreSQL 13 or later.
  *
@@ -106,7 +109,7 @@ export class PostgresHistoryStore implements HistoryStore {
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
     const k = keyOf(key);
-    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
     if (ids.length === 0) {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
@@ -114,25 +117,33 @@ export class PostgresHistoryStore implements HistoryStore {
     }
     const { owner, source, session } = conversationNames(key);
     const base = randomInt(1, HIGHEST_BASE);
-    const values = [k, ownerKey(key.owner), owner, source, session, ids, data, condition, this.#ttl(), base];
+    const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, this.#ttl(), base];
     return appendedOf(await this.#write("append", values, options.signal));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
+    assertObject(options, "options", { withFirst: "boolean" });
     const k = keyOf(key);
     const { last, before, withFirst = false, signal } = options;
     // One more than is asked for, to see whether there is one.
     const limit = last === undefined ? null : last + 1;
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
     const template = this.#database.statements.read;
-    const { rows } = await this.#database.run({ name: "read", kind: "read", template, values, signal });
+    const { rows } = await this.#database.run({
+      name: "read",
+      kind: "read",
+      mayRepeat: true,
+      template,
+      values,
+      signal,
+    });
     return pageOf(rows, options);
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#write("remove", [keyOf(key)], options.signal);
+    await this.#write("remove", [keyOf(key)], options.signal, false);
   }
 
   async replace(
@@ -144,9 +155,12 @@ export class PostgresHistoryStore implements HistoryStore {
     assertCallOptions(options);
     const k = keyOf(key);
     const { fromId, throughId } = checkedRange(range);
-    const { ids, data } = encodeRecords(records, this.#settings.maxRecordBytes);
-    const values = [k, fromId, throughId, ids, data, conditionOf(options.ifVersion), this.#ttl()];
-    return replacedOf(await this.#write("replace", values, options.signal));
+    const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
+    const condition = conditionOf(options.ifVersion);
+    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#ttl()];
+    // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
+    const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
+    return replacedOf(await this.#write("replace", values, options.signal, mayRepeat));
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -158,13 +172,21 @@ export class PostgresHistoryStore implements HistoryStore {
       assertListCursor(cursor);
     }
     const { text, values } = listStatement(this.#database.names, { filter, limit, cursor });
-    const { rows } = await this.#database.run({ name: "list", kind: "read", template: { text }, values, signal });
+    const { rows } = await this.#database.run({
+      name: "list",
+      kind: "read",
+      mayRepeat: true,
+      template: { text },
+      values,
+      signal,
+    });
     return listOf(rows, limit);
   }
 
   /**
    * Deletes every conversation of one owner, `null` for the unowned ones, and gives what was deleted. Works in batches of
-   * 100 conversations, each within `timeoutMs` and complete in itself; a conversation that begins meanwhile may stay.
+   * 100 conversations, each within `timeoutMs` and complete in itself; a conversation that begins meanwhile may stay. What
+   * a batch deleted whose answer was lost is not in the numbers.
    *
    * @throws as every write; what was deleted until then stays deleted, and the call can be repeated.
    */
@@ -172,7 +194,7 @@ export class PostgresHistoryStore implements HistoryStore {
     assertCallOptions(options);
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
     const batch = async () => removedOf("erase", await this.#write("erase", values, options.signal));
-    return removeInBatches(batch);
+    return removeInBatches(ERASE_BATCH, batch);
   }
 
   /**
@@ -184,9 +206,9 @@ export class PostgresHistoryStore implements HistoryStore {
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
-    assertCount(batchSize, "batchSize", 1);
+    assertBatchSize(batchSize);
     const batch = async () => removedOf("deleteExpired", await this.#write("expire", [batchSize], signal));
-    return removeInBatches(batch);
+    return removeInBatches(batchSize, batch);
   }
 
   /**
@@ -208,11 +230,17 @@ export class PostgresHistoryStore implements HistoryStore {
     return this.#settings.ttlSeconds ?? null;
   }
 
-  #write(name: keyof typeof CALL_NAMES, values: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
+  #write(
+    name: keyof typeof CALL_NAMES,
+    values: unknown[],
+    signal: AbortSignal | undefined,
+    mayRepeat = true,
+  ): Promise<Answer> {
     const template = this.#database.statements[name];
     return this.#database.run({
       name: CALL_NAMES[name],
       kind: "write",
+      mayRepeat,
       template,
       values,
       signal,

@@ -1,4 +1,7 @@
-import { assertObject, type CallOptions, configurationError } from "@agentfw/core";
+import { assertCount, assertObject, type CallOptions, configurationError } from "@agentfw/core";
+
+/** More than this would take longer than any deadline. */
+const MAX_BATCH_SIZE = 100_000;
 
 /** What `erase` and `deleteExpired` deleted. */
 export interface RemovedConversations {
@@ -15,29 +18,44 @@ export interface EraseFilter {
 
 /** Options of `deleteExpired`. */
 export interface DeleteExpiredOptions extends CallOptions {
-  /** How many conversations one statement deletes at most. @default 100 */
+  /** How many conversations one statement deletes at most, 1 to 100,000. @default 100 */
   readonly batchSize?: number | undefined;
 }
 
-/** Refuses a filter that does not name an owner. @throws `configuration` */
+/** Refuses a filter that does not name an owner, or seems to narrow it down. @throws `configuration` */
 export function checkedOwner(filter: EraseFilter): string | null {
   assertObject(filter, "filter");
   const { owner } = filter;
   if (owner !== null && typeof owner !== "string") {
     throw configurationError("filter.owner", "must be a string, or null for nobody's");
   }
+  const unknown = Object.keys(filter).find((name) => name !== "owner");
+  if (unknown !== undefined) {
+    throw configurationError(`filter.${unknown}`, "narrows nothing down: all that the owner has would be deleted");
+  }
   return owner;
 }
 
-/** Repeats a batch until there is nothing left for it. */
-export async function removeInBatches(batch: () => Promise<RemovedConversations>): Promise<RemovedConversations> {
+/** Refuses what is no size of a batch. @throws `configuration` */
+export function assertBatchSize(value: unknown): asserts value is number {
+  assertCount(value, "batchSize", 1);
+  if (value > MAX_BATCH_SIZE) {
+    throw configurationError("batchSize", `must be at most ${MAX_BATCH_SIZE}`);
+  }
+}
+
+/** Repeats a batch until one is not full. Not until one is empty: others may go on writing what it deletes. */
+export async function removeInBatches(
+  batchSize: number,
+  batch: () => Promise<RemovedConversations>,
+): Promise<RemovedConversations> {
   let [conversations, records] = [0, 0];
   for (;;) {
     const removed = await batch();
-    if (removed.conversations === 0) {
-      return { conversations, records };
-    }
     conversations += removed.conversations;
     records += removed.records;
+    if (removed.conversations < batchSize) {
+      return { conversations, records };
+    }
   }
 }

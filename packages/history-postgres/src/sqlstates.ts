@@ -25,6 +25,7 @@ export const SQLSTATES: Readonly<Record<string, Meaning>> = {
   "23505": { code: "corrupt", reason: "a position is taken that the conversation has not given" },
   "25006": { code: "unavailable", reason: "the server is a standby, or set to read only, and takes no writes" },
   "25P02": { code: "unavailable", reason: "the client is in a transaction that has failed" },
+  "25P04": { code: "timeout", reason: "the server's own time limit passed" },
   "28": { code: "unauthorized", reason: "the server refused the user or the password" },
   "3D": { code: "configuration", reason: "connectionString: there is no such database" },
   "3F": MISSING,

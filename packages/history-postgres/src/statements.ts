@@ -22,9 +22,10 @@ export class Statements {
     this.#isPrepared = isPrepared;
     // As a table where there are rows, as a value where there is one: each is the quicker one of the two.
     this.read = this.#template(`SELECT * FROM ${call(names.read, 4)} AS answer`);
-    const value = (name: string, parameters: number) => this.#template(`SELECT ${call(name, parameters)} AS answer`);
-    this.append = value(names.append, 10);
-    this.replace = value(names.replace, 7);
+    const value = (name: string, parameters: number, lists: readonly number[] = []) =>
+      this.#template(`SELECT ${call(name, parameters, lists)} AS answer`);
+    this.append = value(names.append, 10, [6, 7]);
+    this.replace = value(names.replace, 7, [4, 5]);
     this.remove = value(names.remove, 1);
     this.erase = value(names.erase, 2);
     this.expire = value(names.expire, 1);
@@ -37,8 +38,15 @@ export class Statements {
   }
 }
 
-function call(name: string, parameters: number): string {
-  return `${name}(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(", ")})`;
+/**
+ * @param lists Which parameters are lists of lines. A driver writes an array as a text with quotes and backslashes escaped,
+ * and JSON has so many of them that the largest calls would take more memory than a process has.
+ */
+function call(name: string, parameters: number, lists: readonly number[] = []): string {
+  const given = Array.from({ length: parameters }, (_, index) => index + 1).map((number) =>
+    lists.includes(number) ? `string_to_array($${number}, E'\\n')` : `$${number}`,
+  );
+  return `${name}(${given.join(", ")})`;
 }
 
 /** A statement with its values. */

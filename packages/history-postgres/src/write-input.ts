@@ -17,10 +17,11 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** What an index of the server can hold, with room to spare. */
 const MAX_ID_BYTES = 1024;
 
-/** Records as two arrays of the server. */
+/** Records as two lists of lines: neither an encoded id nor the data holds a line break, and none of them is empty. */
 export interface EncodedRecords {
-  readonly ids: string[];
-  readonly data: string[];
+  readonly ids: readonly string[];
+  readonly idLines: string;
+  readonly dataLines: string;
 }
 
 /**
@@ -40,7 +41,7 @@ export function encodeRecords(records: readonly HistoryRecord[], maxRecordBytes:
   if (units * 3 > MAX_BYTES && data.reduce((sum, text) => sum + utf8Length(text), 0) > MAX_BYTES) {
     throw tooLarge(`records: above ${MAX_BYTES} bytes in one call`);
   }
-  return { ids, data };
+  return { ids, idLines: ids.join("\n"), dataLines: data.join("\n") };
 }
 
 /** The condition as the functions take it. @throws `configuration` for a version that is no text. */

@@ -35,6 +35,10 @@ describe("where the database is", () => {
     [{ connectionString: "host=localhost password=secret" }, "connectionString"],
     [{ ...CONNECTION, maxConnections: 0 }, "maxConnections"],
     [{ ...CONNECTION, maxConnections: 1.5 }, "maxConnections"],
+    [{ pool: { connect: () => {} }, maxConnections: 5 }, "maxConnections"],
+    [{ client: { query: () => {} }, maxConnections: 5 }, "maxConnections"],
+    [{ ...CONNECTION, ssl: { ca: "secret" } }, "ssl"],
+    [{ ...CONNECTION, schema: "x" }, "schema"],
   ])("%o is refused by the name of what is wrong", (connection, field) => {
     const message = refusal(connection);
     expect(message.startsWith(`${field}: `)).toBe(true);
@@ -108,10 +112,14 @@ describe("arguments of single calls", () => {
     ["erase", [undefined], "filter"],
     ["erase", [{}], "filter.owner"],
     ["erase", [{ owner: 5 }], "filter.owner"],
+    ["erase", [{ owner: "a", source: "b" }], "filter.source"],
     ["erase", [{ owner: "a" }, 5], "options"],
     ["deleteExpired", [{ batchSize: 0 }], "batchSize"],
+    ["deleteExpired", [{ batchSize: 100_001 }], "batchSize"],
     ["deleteExpired", [null], "options"],
     ["verifySchema", [{ signal: 5 }], "signal"],
+    ["read", [conversation(), { withFirst: "yes" }], "withFirst"],
+    ["read", [conversation(), { withFirst: null }], "withFirst"],
     ["append", [conversation(), [], { ifVersion: 5 }], "ifVersion"],
     ["replace", [conversation(), null, []], "range"],
     ["replace", [conversation(), { ...range, fromId: "" }, []], "range.fromId"],

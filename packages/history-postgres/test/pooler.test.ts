@@ -1,8 +1,23 @@
+import { startFaultProxy, startPgBouncer } from "@agentfw/test-servers";
 import pg from "pg";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { PostgresHistoryStore } from "../src/index.ts";
-import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
+import { conversation, idsOf, records, rejection, until } from "./support/conversation.ts";
 import { freshSchema, openPool, openStore } from "./support/postgres.ts";
+
+/** A store behind PgBouncer behind a proxy, with its tables made. */
+async function openBehindPooler(timeoutMs = 8000) {
+  const url = new URL(inject("postgresUrl"));
+  const proxy = await startFaultProxy({ host: url.hostname, port: Number(url.port) });
+  onTestFinished(() => proxy.close());
+  url.host = `127.0.0.1:${proxy.port}`;
+  const pooler = await startPgBouncer(url.href, { settings: { server_login_retry: "1" } });
+  onTestFinished(() => pooler.stop());
+  const schema = freshSchema();
+  const store = openStore({ schema, connectionString: pooler.url, prepare: false, timeoutMs });
+  await store.append(conversation(), records("a", 1));
+  return { proxy, schema, store };
+}
 
 test("a pooler that passes no named statements on is told as configuration, with what to set", async () => {
   const schema = freshSchema();
@@ -64,4 +79,31 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   const { items } = await store.list({ owner: "owner-1" });
   expect(Date.now() - Date.parse(items[0]?.updatedAt ?? "")).toBeLessThan(60_000);
   expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 2 });
+});
+
+describe("a pooler that loses the server", () => {
+  test("under an append is asked again, and the records are stored once", async () => {
+    const { proxy, store } = await openBehindPooler();
+    proxy.cutNextReply(0);
+    await store.append(conversation(), records("b", 2));
+    expect(idsOf((await store.read(conversation())).records)).toEqual(["a-0", "b-0", "b-1"]);
+  });
+
+  test("under a clear does not know its outcome", async () => {
+    const { proxy, schema, store } = await openBehindPooler();
+    proxy.cutNextReply(0);
+    expect(await rejection(store.clear(conversation()))).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect((await openStore({ schema }).read(conversation())).version).toBe("");
+  });
+
+  test("before a statement has one is waited for, and nothing is unknown", async () => {
+    const { proxy, store } = await openBehindPooler(1500);
+    await proxy.refuse();
+    // It keeps a statement until it knows that it can connect to nobody, and then says so at once.
+    await until(async () => (await rejection(store.clear(conversation()))).code === "unavailable");
+    await proxy.pass();
+    const read = () => store.read(conversation()).then(({ records }) => idsOf(records));
+    await until(() => read().then(Boolean, () => false));
+    expect(await read()).toEqual(["a-0"]);
+  });
 });

@@ -1,4 +1,5 @@
 import { expect, inject, test } from "vitest";
+import { PostgresHistoryStore } from "../src/index.ts";
 import { conversation, idsOf } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore } from "./support/postgres.ts";
 import { runTogether } from "./support/processes.ts";
@@ -49,3 +50,17 @@ test("20 stores that start on an empty database at once make the tables once", a
   await Promise.all(stores.map((store, index) => store.append(KEY, [{ id: `store-${index}`, data: "1" }])));
   expect((await stores[0]!.read(KEY)).records).toHaveLength(20);
 });
+
+test.each(["repeatable read", "serializable"])(
+  "20 stores that start at once make the tables once where transactions are %s",
+  async (level) => {
+    const options = `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`;
+    const schema = freshSchema();
+    const stores = Array.from(
+      { length: 20 },
+      () => new PostgresHistoryStore({ pool: openPool({ max: 1, options }) }, { schema }),
+    );
+    await Promise.all(stores.map((store, index) => store.append(KEY, [{ id: `store-${index}`, data: "1" }])));
+    expect((await stores[0]!.read(KEY)).records).toHaveLength(20);
+  },
+);

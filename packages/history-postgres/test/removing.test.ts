@@ -1,4 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
+import { PostgresHistoryStore } from "../src/index.ts";
 import { conversation, records, until } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore } from "./support/postgres.ts";
 
@@ -120,5 +121,32 @@ describe("erase", () => {
     ]);
     await store.erase({ owner: "owner-1" });
     expect((await store.list({ allOwners: true })).items).toEqual([]);
+  });
+
+  test("of an owner who writes between any two statements comes to an end", async () => {
+    const schema = freshSchema();
+    const others = openStore({ schema });
+    await others.append(conversation(), records("a", 1));
+    const pool = openPool({ max: 1 });
+    let batches = 0;
+    const store = new PostgresHistoryStore(
+      {
+        pool: {
+          connect(callback) {
+            batches += 1;
+            const write = batches < 20 ? others.append(conversation(), records(`b${batches}`, 1)) : Promise.resolve();
+            write.then(
+              () => pool.connect(callback),
+              (error) => callback(error, undefined),
+            );
+          },
+        },
+      },
+      { schema },
+    );
+    await store.read(conversation());
+    batches = 0;
+    expect((await store.erase({ owner: "owner-1" })).conversations).toBe(1);
+    expect(batches).toBe(1);
   });
 });

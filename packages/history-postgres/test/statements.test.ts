@@ -82,6 +82,19 @@ test("a further start asks two questions, once, before anything else", async () 
   expect(recorded.sent).toHaveLength(1);
 });
 
+test("what is stored is sent as it is, whatever characters it holds", async () => {
+  const { recorded, store } = await openRecorded();
+  const some = ['"\\"{},\\\\ NULL"', "null", '{"a":"\\n"}'].map((data, index) => ({ id: `"${index}\\`, data }));
+  await store.append(conversation("quoted"), some);
+  // No array, whose elements the driver would escape once more.
+  const values = recorded.sent[0]?.values ?? [];
+  expect(values.filter((value) => typeof value === "object" && value !== null)).toEqual([]);
+  expect(values).toContain(some.map(({ data }) => data).join("\n"));
+  expect((await store.read(conversation("quoted"))).records).toEqual(some);
+  await store.replace(conversation("quoted"), { fromId: some[0]!.id, throughId: some[1]!.id }, []);
+  expect((await store.read(conversation("quoted"))).records).toEqual(some.slice(2));
+});
+
 test("statements have names that stand for their texts, unless prepare is false", async () => {
   const { recorded, store, open, pool } = await openRecorded();
   await store.append(conversation(), records("b", 1));

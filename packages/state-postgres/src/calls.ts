@@ -3,7 +3,9 @@ import type { PostgresStatement } from "./client.ts";
 import type { Connection, Lease, Row } from "./connection.ts";
 import {
   isConnectionLost,
+  isConnectionOver,
   isOutcomeOpen,
+  isTransient,
   isUndone,
   PostgresProblem,
   PROVIDER,
@@ -35,7 +37,7 @@ export interface Answer {
 /** How far one call has come. */
 interface Progress {
   isOver: boolean;
-  /** True when it was handed to a connection at least once. */
+  /** True while a connection has it and has given no answer. */
   isSent: boolean;
   /** True when its connection ended under it, so that it may have been carried out. */
   isUncertain: boolean;
@@ -47,9 +49,6 @@ interface Progress {
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
-
-/** Answers of the server that may be another one soon: it starts or stops, or has too many connections. */
-const TRANSIENT = /^57P0[1-3]$|^53300$/;
 
 /**
  * Every statement goes through here: it settles within the deadline, takes one connection, is repeated where nothing
@@ -110,7 +109,7 @@ export class Calls {
       return false;
     }
     const isConnection = wasConnected
-      ? isConnectionLost(error) || TRANSIENT.test(sqlStateOf(error))
+      ? isConnectionLost(error) || isTransient(error)
       : toFrameworkError(error, "connect", "read").code === "unavailable";
     return isConnection && this.#wasAnswered && this.#connection.reconnects;
   }
@@ -130,10 +129,10 @@ export class Calls {
       lease.release(false);
       return { rows, isRepetition };
     } catch (error) {
-      const isAnswer = sqlStateOf(error) !== "";
-      this.#wasAnswered ||= isAnswer;
+      this.#wasAnswered ||= sqlStateOf(error) !== "";
+      progress.isSent = false;
       progress.isUncertain ||= isOutcomeOpen(error);
-      lease.release(!isAnswer || isConnectionLost(error));
+      lease.release(isConnectionOver(error));
       throw error;
     }
   }
@@ -161,6 +160,6 @@ function explain(error: unknown, { name, kind, signal }: Call, progress: Progres
   if (isAbort) {
     return error;
   }
-  // A write that was never sent fails as a read does: nothing happened.
-  return toFrameworkError(isLate ? (problem ?? error) : error, name, isSent ? kind : "read");
+  // A write that was not carried out fails as a read does: nothing happened.
+  return toFrameworkError(isLate ? (problem ?? error) : error, name, "read");
 }

@@ -70,6 +70,8 @@ export class OwnConnection implements Connection {
   readonly reconnects = true;
   readonly #address: Address;
   readonly #timeoutMs: number;
+  /** Gives up what waits for a connection. The driver forgets those who wait when its pool ends. */
+  readonly #waiting = new Set<(error: Error) => void>();
   #opened: Promise<{ connection: PoolConnection; end(): Promise<void> }> | undefined;
 
   constructor(address: Address, timeoutMs: number) {
@@ -82,13 +84,31 @@ export class OwnConnection implements Connection {
       this.#opened = undefined;
       throw error;
     });
-    const { connection } = await this.#opened;
-    return connection.lease();
+    const opened = this.#opened;
+    const { connection } = await opened;
+    if (opened !== this.#opened) {
+      // Closed in between.
+      return this.lease();
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      connection.lease().then(
+        (lease) => (this.#waiting.delete(reject) ? resolve(lease) : lease.release(true)),
+        (error) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
   }
 
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
+    for (const giveUp of this.#waiting) {
+      giveUp(new PostgresProblem("the store was closed before a connection came free"));
+    }
+    this.#waiting.clear();
     const end = (await opened?.catch(() => undefined))?.end();
     let timer: ReturnType<typeof setTimeout> | undefined;
     // The driver waits for the server to end each connection, and a server may be out of reach.

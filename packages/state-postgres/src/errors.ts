@@ -19,6 +19,13 @@ const NOT_SENT: Readonly<Record<string, string>> = {
   ENETUNREACH: "the network cannot be reached",
 };
 
+/**
+ * What PgBouncer says before a statement has a server, under the code that it has for everything. All else under that
+ * code, "server conn crashed?" for one, ends a connection while a statement may be under way.
+ */
+const POOLER_WAITS =
+  /^query_wait_timeout|^server login|cannot connect|connect failed|^no more connections|shutting down/;
+
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection terminated|^Client has encountered a connection error|^Query read timeout|^write after end/;
 
@@ -34,6 +41,11 @@ const MESSAGES: readonly (readonly [RegExp, Meaning])[] = [
   [
     /^SASL|password must be a string/,
     { code: "unauthorized", reason: "the server and the client disagree on the password" },
+  ],
+  [/^connect ENOENT/, { code: "unavailable", reason: "there is no such socket" }],
+  [
+    /^(ENOENT|EACCES|EISDIR): .*, (open|read)/,
+    { code: "configuration", reason: "connectionString: a file that it names cannot be read" },
   ],
   [/does not support SSL/, { code: "configuration", reason: "connectionString: the server does not speak TLS" }],
   [/certificate|TLS/i, { code: "unavailable", reason: "no trusted connection could be made" }],
@@ -51,7 +63,30 @@ export function sqlStateOf(error: unknown): string {
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   const isCut = code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT";
-  return isCut || /^57P0[1-3]$|^08(?!P01)/.test(sqlStateOf(error)) || LOST.test(messageOf(error));
+  const isEnd = /^57P0[1-3]$|^08/.test(sqlStateOf(error)) && !isUnprepared(error) && !isTransient(error);
+  return isCut || isEnd || LOST.test(messageOf(error));
+}
+
+/**
+ * True for an answer that may soon be another one, and did nothing: too many connections, a session that the server had
+ * ended for being idle, a pooler that has no connection.
+ */
+export function isTransient(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === "53300" || state === "57P05" || (state === "08P01" && POOLER_WAITS.test(messageOf(error)));
+}
+
+/** True when the connection is of no more use: it ended, or ends with this answer. */
+export function isConnectionOver(error: unknown): boolean {
+  const isFatal = typeof error === "object" && error !== null && "severity" in error && error.severity === "FATAL";
+  return sqlStateOf(error) === "" || isFatal || isTransient(error) || isConnectionLost(error);
+}
+
+/** True when a pooler gave the statement to a server that does not know its name, or knows it already. */
+function isUnprepared(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  const isOfPooler = state === "08P01" && messageOf(error).includes("prepared statement");
+  return state === "26000" || state === "42P05" || isOfPooler;
 }
 
 /** True when the server may have carried the statement out all the same. */
@@ -89,7 +124,7 @@ export function toFrameworkError(error: unknown, operation: string, kind: "read"
 function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   const message = messageOf(error);
   const state = sqlStateOf(error);
-  if (state === "26000" || state === "42P05" || (state === "08P01" && message.includes("prepared statement"))) {
+  if (isUnprepared(error)) {
     return { code: "configuration", reason: `prepare: ${POOLER_ADVICE}` };
   }
   const notSent = NOT_SENT[codeOf(error)];

@@ -90,8 +90,10 @@ export type ResolvedConnection =
   | { readonly pool: PostgresPool }
   | { readonly client: PostgresClient };
 
+const KNOWN_OF_CONNECTION: readonly string[] = ["connectionString", "maxConnections", "pool", "client"];
+
 /**
- * Checks that exactly one of `connectionString`, `pool` and `client` is there.
+ * Checks that exactly one of `connectionString`, `pool` and `client` is there, and nothing that would be without effect.
  *
  * @throws `configuration`, without the address in its message, because that may hold a password.
  */
@@ -100,6 +102,16 @@ export function resolveConnection(connection: PostgresConnectionOptions): Resolv
   const { connectionString, pool, client } = connection;
   if ([connectionString, pool, client].filter((one) => one !== undefined).length !== 1) {
     throw configurationError("connection", "must have exactly one of connectionString, pool and client");
+  }
+  const unknown = Object.keys(connection).find((name) => !KNOWN_OF_CONNECTION.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(
+      unknown,
+      "is no part of a connection; settings of pg go into the connectionString or a pool",
+    );
+  }
+  if (connectionString === undefined && "maxConnections" in connection && connection.maxConnections !== undefined) {
+    throw configurationError("maxConnections", "goes with a connectionString only");
   }
   if (pool !== undefined) {
     if (!hasMethod(pool, "connect")) {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import {
   AgentFrameworkError,
   assertCallOptions,
-  assertCount,
   type CallOptions,
   type Scope,
   type StateCapabilities,
@@ -25,6 +24,7 @@ import {
   type Settings,
 } from "./options.ts";
 import {
+  assertBatchSize,
   checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
@@ -168,7 +168,7 @@ export class PostgresStateStore implements StateStore {
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
-    return this.#removeAll("erase", values, options.signal);
+    return this.#removeAll("erase", values, ERASE_BATCH, options.signal);
   }
 
   /**
@@ -180,8 +180,8 @@ export class PostgresStateStore implements StateStore {
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
-    assertCount(batchSize, "batchSize", 1);
-    return this.#removeAll("deleteExpired", [batchSize], signal);
+    assertBatchSize(batchSize);
+    return this.#removeAll("deleteExpired", [batchSize], batchSize, signal);
   }
 
   /**
@@ -227,11 +227,12 @@ export class PostgresStateStore implements StateStore {
   #removeAll(
     name: "erase" | "deleteExpired",
     values: unknown[],
+    batchSize: number,
     signal: AbortSignal | undefined,
   ): Promise<RemovedItems> {
     const { erase, expire } = this.#database.statements;
     const template = name === "erase" ? erase : expire;
-    return removeInBatches(async () => {
+    return removeInBatches(batchSize, async () => {
       const answer = await this.#write({ name, mayRepeat: true, template, values, signal });
       const items = Number(wordsOf(answer)[0]);
       if (!Number.isSafeInteger(items)) {

@@ -1,4 +1,11 @@
-import { AgentFrameworkError, assertName, configurationError, type Tags, utf8Length } from "@agentfw/core";
+import {
+  AgentFrameworkError,
+  assertName,
+  configurationError,
+  isPlainObject,
+  type Tags,
+  utf8Length,
+} from "@agentfw/core";
 import { PROVIDER } from "./errors.ts";
 import { encodeText, itemKey, ownerKey, tagKey } from "./keys.ts";
 
@@ -68,8 +75,9 @@ export function encodeTags(owner: string | null, tags: Tags | undefined): Encode
   if (tags === undefined) {
     return { text: "{}", keys: [] };
   }
-  if (!isObject(tags)) {
-    throw configurationError("tags", "must be an object of strings");
+  // A Map for one has no entries of its own, and would be no tags at all.
+  if (!isPlainObject(tags)) {
+    throw configurationError("tags", "must be a plain object of strings");
   }
   const pairs = Object.entries(tags);
   if (pairs.length > MAX_TAGS) {

@@ -1,6 +1,16 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { corruptError, isConnectionLost, isMissing, isUndone, sqlStateOf, toFrameworkError } from "../src/errors.ts";
+import {
+  corruptError,
+  isConnectionLost,
+  isConnectionOver,
+  isMissing,
+  isOutcomeOpen,
+  isTransient,
+  isUndone,
+  sqlStateOf,
+  toFrameworkError,
+} from "../src/errors.ts";
 
 /** An error as the driver makes it of a server's answer. */
 function answer(code: string, message = "some words of the server"): Error {
@@ -15,7 +25,7 @@ const STATES: readonly Case[] = [
   ["08000", "unavailable", "outcome_unknown"],
   ["08003", "unavailable", "outcome_unknown"],
   ["08006", "unavailable", "outcome_unknown"],
-  ["08P01", "unavailable"],
+  ["08P01", "unavailable", "outcome_unknown"],
   ["0A000", "unavailable"],
   ["21000", "unavailable"],
   ["22021", "configuration"],
@@ -25,6 +35,7 @@ const STATES: readonly Case[] = [
   ["23505", "corrupt"],
   ["25006", "unavailable"],
   ["25P02", "unavailable"],
+  ["25P04", "timeout"],
   ["26000", "configuration"],
   ["28000", "unauthorized"],
   ["28P01", "unauthorized"],
@@ -52,6 +63,7 @@ const STATES: readonly Case[] = [
   ["57P02", "unavailable", "outcome_unknown"],
   ["57P03", "unavailable", "outcome_unknown"],
   ["57P04", "configuration"],
+  ["57P05", "unavailable"],
   ["58030", "unavailable"],
   ["P0001", "unavailable"],
   ["XX000", "unavailable"],
@@ -72,6 +84,8 @@ const MESSAGES: readonly Case[] = [
   ["SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", "unauthorized"],
   ["The server does not support SSL connections", "configuration"],
   ["self-signed certificate", "unavailable"],
+  ["connect ENOENT /run/.s.PGSQL.5432", "unavailable"],
+  ["ENOENT: no such file or directory, open '/run/root.crt'", "configuration"],
   ["something new", "unavailable"],
 ];
 
@@ -122,6 +136,34 @@ describe("the server's answers", () => {
   });
 });
 
+describe("what a pooler says under one code for everything", () => {
+  test.each([
+    "query_wait_timeout",
+    "server login has been failing, try again later (server_login_retry)",
+    "pgbouncer cannot connect to server",
+    "no more connections allowed (max_client_conn)",
+  ])("%s: no server had the statement", (message) => {
+    const error = answer("08P01", message);
+    expect(isTransient(error)).toBe(true);
+    expect(isOutcomeOpen(error)).toBe(false);
+    expect(toFrameworkError(error, "append", "write").code).toBe("unavailable");
+  });
+
+  test.each(["server conn crashed?", "query_timeout", "something new"])("%s: a server may have it", (message) => {
+    const error = answer("08P01", message);
+    expect(isTransient(error)).toBe(false);
+    expect(isOutcomeOpen(error)).toBe(true);
+    expect(toFrameworkError(error, "append", "write").code).toBe("outcome_unknown");
+  });
+});
+
+test("a connection is over with an error that is not the server's, or that ends it", () => {
+  const fatal = Object.assign(answer("28000"), { severity: "FATAL" });
+  const over = [new Error("no answer"), fatal, answer("57P01"), answer("57P05"), answer("08P01", "query_wait_timeout")];
+  expect(over.map(isConnectionOver)).not.toContain(false);
+  expect(["57014", "40001", "26000", "53100"].map((state) => isConnectionOver(answer(state)))).not.toContain(true);
+});
+
 describe("what the driver says itself", () => {
   test.each(MESSAGES.map(complete))("%s is %s", (message, read, write) =>
     expectMapped(new Error(message), read, write),
@@ -146,7 +188,7 @@ test("errors of the framework pass through", () => {
 
 test("what may be sent again, and what is missing, is told from the rest", () => {
   expect(["57P01", "57P02", "57P03", "08006"].map((state) => isConnectionLost(answer(state)))).not.toContain(false);
-  expect(["57014", "08P01", "40001", "42501"].map((state) => isConnectionLost(answer(state)))).not.toContain(true);
+  expect(["57014", "57P05", "40001", "42501"].map((state) => isConnectionLost(answer(state)))).not.toContain(true);
   expect(["40001", "40P01", "40003"].map((state) => isUndone(answer(state)))).toEqual([true, true, false]);
   expect(["3F000", "42P01", "42883", "42703"].map((state) => isMissing(answer(state)))).toEqual([
     true,

@@ -35,6 +35,10 @@ describe("where the database is", () => {
     [{ connectionString: "host=localhost password=secret" }, "connectionString"],
     [{ ...CONNECTION, maxConnections: 0 }, "maxConnections"],
     [{ ...CONNECTION, maxConnections: 1.5 }, "maxConnections"],
+    [{ pool: { connect: () => {} }, maxConnections: 5 }, "maxConnections"],
+    [{ client: { query: () => {} }, maxConnections: 5 }, "maxConnections"],
+    [{ ...CONNECTION, ssl: { ca: "secret" } }, "ssl"],
+    [{ ...CONNECTION, schema: "x" }, "schema"],
   ])("%o is refused by the name of what is wrong", (connection, field) => {
     const message = refusal(connection);
     expect(message.startsWith(`${field}: `)).toBe(true);
@@ -92,8 +96,10 @@ describe("arguments of single calls", () => {
     ["erase", [undefined], "filter"],
     ["erase", [{}], "filter.owner"],
     ["erase", [{ owner: 5 }], "filter.owner"],
+    ["erase", [{ owner: "a", source: "b" }], "filter.source"],
     ["erase", [{ owner: "a" }, 5], "options"],
     ["deleteExpired", [{ batchSize: 0 }], "batchSize"],
+    ["deleteExpired", [{ batchSize: 100_001 }], "batchSize"],
     ["deleteExpired", [null], "options"],
     ["verifySchema", [{ signal: 5 }], "signal"],
     ["get", ["a", { owner: 5 }], "owner"],
@@ -104,6 +110,8 @@ describe("arguments of single calls", () => {
     ["create", ["a", "{}", { tags: [] }], "tags"],
     ["create", ["a", "{}", { tags: null }], "tags"],
     ["create", ["a", "{}", { tags: { kind: 5 } }], "tags"],
+    ["create", ["a", "{}", { tags: new Map([["kind", "x"]]) }], "tags"],
+    ["listKeys", [{ tags: new Map([["kind", "x"]]) }], "tags"],
     ["create", ["a", "{}", { tags: { "": "x" } }], "tags"],
     ["create", ["a", "{}", { tags: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, ""])) }], "tags"],
     ["delete", ["a", { ifMatch: 5 }], "ifMatch"],

@@ -27,18 +27,22 @@ async function lockRow(schema: string, key: string): Promise<() => Promise<void>
   };
 }
 
-test("connections that are ended during 200 writes lose nothing and write nothing twice", async () => {
+test("connections that are ended during 200 writes lose nothing and write nothing twice", {
+  timeout: 120_000,
+}, async () => {
   const schema = freshSchema();
   const pool = openPool({ max: 8, application_name: schema });
   const store = new PostgresStateStore({ pool }, { schema });
   await store.create("first", "{}");
   const admin = openPool({ max: 1 });
-  let [isOver, terminated] = [false, 0];
+  let [isOver, terminated, settled] = [false, 0, 0];
   const terminator = (async () => {
     while (!isOver) {
       const text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
       terminated += (await admin.query(text, [schema])).rows.length;
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      // Faster than connections are made, it would keep everybody out.
+      const enough = settled + 3;
+      await until(() => isOver || settled >= enough);
     }
   })();
   const acknowledged = new Map<string, string>();
@@ -49,6 +53,7 @@ test("connections that are ended during 200 writes lose nothing and write nothin
         ({ etag }) => acknowledged.set(key, etag),
         (error) => expect(["outcome_unknown", "unavailable"]).toContain(error.code),
       );
+      settled += 1;
     }
   };
   await Promise.all(Array.from({ length: 8 }, (_, index) => writer(`writer-${index}`)));
@@ -188,6 +193,23 @@ describe("a call that takes too long", () => {
     expect(await rejection(store.set("a", '{"b":1}'))).toMatchObject({ code: "timeout", retryable: true });
     await unlock();
     expect((await store.get("a"))?.etag).toBe(etag);
+  });
+
+  test("lets calls that waited for a connection go on with a new one", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, maxConnections: 1, timeoutMs: 20_000 });
+    await store.create("a", "{}");
+    const admin = openPool({ max: 1 });
+    const unlock = await lockRow(schema, "a");
+    const first = store.set("a", '{"b":1}');
+    const text = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+    await until(async () => (await admin.query(text, [`%${schema}%`])).rows.length === 1);
+    const waiting = Array.from({ length: 5 }, (_, n) => store.create(`item-${n}`, "{}"));
+    const closed = store.close();
+    await Promise.all(waiting);
+    await unlock();
+    await Promise.all([first, closed]);
+    expect((await store.get("a"))?.text).toBe('{"b":1}');
   });
 });
 

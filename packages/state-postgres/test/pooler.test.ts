@@ -1,7 +1,22 @@
+import { startFaultProxy, startPgBouncer } from "@agentfw/test-servers";
 import pg from "pg";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { PostgresStateStore } from "../src/index.ts";
-import { freshSchema, keysOf, openPool, openStore, rejection } from "./support/postgres.ts";
+import { freshSchema, keysOf, openPool, openStore, rejection, until } from "./support/postgres.ts";
+
+/** A store behind PgBouncer behind a proxy, with its tables made. */
+async function openBehindPooler(timeoutMs = 8000) {
+  const url = new URL(inject("postgresUrl"));
+  const proxy = await startFaultProxy({ host: url.hostname, port: Number(url.port) });
+  onTestFinished(() => proxy.close());
+  url.host = `127.0.0.1:${proxy.port}`;
+  const pooler = await startPgBouncer(url.href, { settings: { server_login_retry: "1" } });
+  onTestFinished(() => pooler.stop());
+  const schema = freshSchema();
+  const store = openStore({ schema, connectionString: pooler.url, prepare: false, timeoutMs });
+  await store.create("a", "{}");
+  return { proxy, schema, store };
+}
 
 test("a pooler that passes no named statements on is told as configuration, with what to set", async () => {
   const schema = freshSchema();
@@ -63,4 +78,31 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   expect(await keysOf(store, { limit: 1, tags: { kind: "x" } })).toEqual(["a", "b", "c"]);
   await store.verifySchema();
   expect(await store.erase({ owner: null })).toEqual({ items: 3 });
+});
+
+describe("a pooler that loses the server", () => {
+  test("under a create does not know its outcome", async () => {
+    const { proxy, schema, store } = await openBehindPooler();
+    proxy.cutNextReply(0);
+    expect(await rejection(store.create("b", "{}"))).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect(await keysOf(openStore({ schema }))).toEqual(["a", "b"]);
+  });
+
+  test("under a write with an etag is asked again, and it is no conflict with itself", async () => {
+    const { proxy, store } = await openBehindPooler();
+    const { etag } = (await store.get("a")) ?? {};
+    proxy.cutNextReply(0);
+    const written = await store.set("a", '{"b":1}', { ifMatch: etag });
+    expect((await store.get("a"))?.etag).toBe(written.etag);
+  });
+
+  test("before a statement has one is waited for, and nothing is unknown", async () => {
+    const { proxy, store } = await openBehindPooler(1500);
+    await proxy.refuse();
+    // It keeps a statement until it knows that it can connect to nobody, and then says so at once.
+    await until(async () => (await rejection(store.create("b", "{}"))).code === "unavailable");
+    await proxy.pass();
+    await until(() => keysOf(store).then(Boolean, () => false));
+    expect(await keysOf(store)).toEqual(["a"]);
+  });
 });

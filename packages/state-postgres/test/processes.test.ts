@@ -1,5 +1,6 @@
 import { AgentSession, SessionStore } from "@agentfw/core";
 import { expect, inject, test } from "vitest";
+import { PostgresStateStore } from "../src/index.ts";
 import { freshSchema, keysOf, named, openPool, openStore, rowsIn } from "./support/postgres.ts";
 import { runTogether } from "./support/processes.ts";
 
@@ -73,3 +74,17 @@ test("stores that start on an empty database at once wait for whoever makes the 
   await written;
   expect(await keysOf(openStore({ schema }))).toHaveLength(10);
 });
+
+test.each(["repeatable read", "serializable"])(
+  "20 stores that start at once make the tables once where transactions are %s",
+  async (level) => {
+    const options = `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`;
+    const schema = freshSchema();
+    const stores = Array.from(
+      { length: 20 },
+      () => new PostgresStateStore({ pool: openPool({ max: 1, options }) }, { schema }),
+    );
+    await Promise.all(stores.map((store, index) => store.create(`item-${index}`, "{}")));
+    expect(await keysOf(stores[0]!)).toHaveLength(20);
+  },
+);

@@ -1,4 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
+import { PostgresStateStore } from "../src/index.ts";
 import { age, freshSchema, keysOf, named, openPool, openStore, rowsIn, until } from "./support/postgres.ts";
 
 const TAGGED = { tags: { kind: "x", phase: "y" } };
@@ -153,5 +154,32 @@ describe("erase", () => {
     ]);
     await store.erase({ owner: null });
     expect(await rowsIn(schema)).toEqual({ items: 0, tags: 0 });
+  });
+
+  test("of an owner who writes between any two statements comes to an end", async () => {
+    const schema = freshSchema();
+    const others = openStore({ schema });
+    await others.create("a", "{}");
+    const pool = openPool({ max: 1 });
+    let batches = 0;
+    const store = new PostgresStateStore(
+      {
+        pool: {
+          connect(callback) {
+            batches += 1;
+            const write = batches < 20 ? others.set("a", "{}") : Promise.resolve();
+            write.then(
+              () => pool.connect(callback),
+              (error) => callback(error, undefined),
+            );
+          },
+        },
+      },
+      { schema },
+    );
+    await store.get("a");
+    batches = 0;
+    expect(await store.erase({ owner: null })).toEqual({ items: 1 });
+    expect(batches).toBe(1);
   });
 });
