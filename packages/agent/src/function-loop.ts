@@ -156,7 +156,7 @@ class FunctionLoop {
   /** One model call; gives the messages that it came to. */
   async model(): Promise<Message[]> {
     const folder = new MessageFolder();
-    this.#scope.draft = () => folder.messages();
+    this.#scope.draft = folder;
     const options = requestOptions(this.#scope, this.toolsOff);
     const { toolChoice } = options;
     // A choice that forces a call holds for the first model call only, or the loop would never end.
@@ -171,7 +171,7 @@ class FunctionLoop {
       folder.add(update);
       return this.#emit(update);
     });
-    this.#scope.draft = () => [];
+    this.#scope.draft = undefined;
     const messages = folder.messages();
     this.#produced.push(...messages);
     this.#known = this.#produced.length;
