@@ -101,7 +101,7 @@ export class Agent {
     runId: string,
     emit: Emit<AgentUpdate>,
   ): Promise<void> {
-    const request = { ...runRequest(this.#settings, options), runId };
+    const request = runRequest(this.#settings, options, runId);
     const middleware = ofKind("agent", this.#settings.middleware, options.middleware ?? []);
     if (middleware.length === 0) {
       return pipeline(this.#settings, request, options, input, emit);

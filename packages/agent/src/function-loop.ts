@@ -48,6 +48,10 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
   }
 }
 
+function holdsCall({ contents }: Message): boolean {
+  return contents.some(({ type }) => type === "function_call");
+}
+
 /** What cannot be stored is refused before the tools of the same answer run. @throws `configuration` naming the path. */
 function assertStorable(answer: readonly Message[]): void {
   messagesFromInput(answer, () => crypto.randomUUID(), "answer");
@@ -152,7 +156,7 @@ class FunctionLoop {
   /** One model call; gives the messages that it came to. */
   async model(): Promise<Message[]> {
     const folder = new MessageFolder();
-    this.#scope.draft = () => folder.messages();
+    this.#scope.draft = folder;
     const options = requestOptions(this.#scope, this.toolsOff);
     const { toolChoice } = options;
     // A choice that forces a call holds for the first model call only, or the loop would never end.
@@ -167,7 +171,7 @@ class FunctionLoop {
       folder.add(update);
       return this.#emit(update);
     });
-    this.#scope.draft = () => [];
+    this.#scope.draft = undefined;
     const messages = folder.messages();
     this.#produced.push(...messages);
     this.#known = this.#produced.length;
@@ -175,6 +179,10 @@ class FunctionLoop {
   }
 
   async answerCalls(answer: readonly Message[]): Promise<void> {
+    if (!answer.some(holdsCall)) {
+      this.done = true;
+      return;
+    }
     const hosted = new Set(answer.flatMap(functionResults).map(({ callId }) => callId));
     const asking = answer
       .map((message) => ({ message, slots: callSlots(message).filter(({ call }) => !hosted.has(call.callId)) }))
@@ -205,14 +213,14 @@ class FunctionLoop {
   }
 
   /** What the model is to see now. */
-  #view(conversationId: string | undefined): Message[] {
+  #view(conversationId: string | undefined): readonly Message[] {
     const { run } = this.#scope;
     if (conversationId !== undefined) {
       return newMessagesView(
         this.#modelCalls > 1 ? this.#produced.slice(this.#known) : [...run.modelInput(), ...this.#produced],
       );
     }
-    return modelView([...run.modelInput(), ...this.#produced], ({ type, messageId, callId }) => {
+    return modelView(run.modelInput().concat(this.#produced), ({ type, messageId, callId }) => {
       if (!this.#reported.has(messageId + callId)) {
         this.#reported.add(messageId + callId);
         this.#scope.report({

@@ -24,8 +24,11 @@ export interface ModelViewRepair {
  * a group that waits for approval but its text, no reasoning that led to nothing, no result without a call, nothing
  * empty.
  */
-export function modelView(messages: readonly Message[], onRepair: (repair: ModelViewRepair) => void): Message[] {
-  const view = messages.every(standsAlone) ? [...messages] : pairedView(messages, onRepair);
+export function modelView(
+  messages: readonly Message[],
+  onRepair: (repair: ModelViewRepair) => void,
+): readonly Message[] {
+  const view = messages.every(standsAlone) ? messages : pairedView(messages, onRepair);
   return view.every(isFilled) ? view : view.flatMap((message) => withContents(message, (content) => !isBlank(content)));
 }
 

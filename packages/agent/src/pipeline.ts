@@ -115,7 +115,7 @@ async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUp
     // Sloppy code rejects with nothing; providers must not take that for success.
     run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
     if (interruption.isAborted || isAbandoned(error)) {
-      run.partial = partialOf(run, scope.draft().flatMap(unfinished));
+      run.partial = partialOf(run, (scope.draft?.messages() ?? []).flatMap(unfinished));
     }
     await hooks.after();
     throw error;
@@ -217,7 +217,7 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
         provider: settings.name ?? "agent",
         sessionId: request.ephemeral ? undefined : request.session.sessionId,
       }),
-    draft: () => [],
+    draft: undefined,
   };
   return scope;
 }

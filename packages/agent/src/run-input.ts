@@ -24,8 +24,8 @@ export function runInput(input: MessagesInput, runId: string): RunInput {
     assertRole(message, index);
   }
   const full = empty.length === 0 ? given : given.filter((message) => !isEmpty(message));
-  const taken = new Set(given.map(({ messageId }) => messageId));
-  return { messages: full.flatMap((message) => separated({ createdAt, ...message }, taken)), empty };
+  const stamped = full.map((message) => ({ createdAt, ...message }));
+  return { messages: stamped.some(holdsResult) ? separated(stamped, given) : stamped, empty };
 }
 
 /** Nothing that a service would take: no contents at all, or blank text only. */
@@ -46,25 +46,31 @@ function isResult({ type }: Content): boolean {
   return type === "function_result";
 }
 
+function holdsResult({ contents }: Message): boolean {
+  return contents.some(isResult);
+}
+
 /** Parts get ids behind the message's own, with as many marks as it takes to be nobody else's. */
-function separated(message: Message, taken: Set<string>): Message[] {
-  if (!message.contents.some(isResult)) {
-    return [message];
-  }
-  const parts: Content[][] = [];
+function separated(messages: readonly Message[], given: readonly Message[]): Message[] {
+  const taken = new Set(given.map(({ messageId }) => messageId));
+  return messages.flatMap((message) => (holdsResult(message) ? parts(message, taken) : [message]));
+}
+
+function parts(message: Message, taken: Set<string>): Message[] {
+  const groups: Content[][] = [];
   let isOpen = false;
   for (const content of message.contents) {
-    const last = parts.at(-1);
+    const last = groups.at(-1);
     if (isOpen && last !== undefined && !isResult(content)) {
       last.push(content);
     } else {
-      parts.push([content]);
+      groups.push([content]);
     }
     isOpen = !isResult(content);
   }
   const { messageId } = message;
   const otherRole = message.role === "tool" ? "user" : message.role;
-  return parts.map((contents, index) => ({
+  return groups.map((contents, index) => ({
     ...message,
     role: contents.some(isResult) ? "tool" : otherRole,
     messageId: index === 0 ? messageId : freeId(`${messageId}#${index}`, taken),

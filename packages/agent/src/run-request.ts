@@ -31,19 +31,19 @@ export interface RunRequest {
  *
  * @throws `configuration`, or `unauthorized` for a wrong or missing owner.
  */
-export function runRequest(settings: AgentSettings, options: AgentRunOptions): RunRequest {
+export function runRequest(settings: AgentSettings, options: AgentRunOptions, runId: string): RunRequest {
   assertRunOptions(options);
   assertOwnership(settings, options);
   assertState(settings, options.session);
-  const { session, runId } = options;
+  const { session } = options;
   const instructions = [settings.instructions, settings.chatOptions.instructions, options.instructions]
     .filter((text) => text !== undefined && text !== "")
     .join("\n");
   const { instructions: _, ...base } = settings.chatOptions;
   const chatOptions = mergeChatOptions(instructions === "" ? base : { ...base, instructions }, options.chatOptions);
   return {
-    runId: runId ?? crypto.randomUUID(),
-    isNamed: runId !== undefined,
+    runId,
+    isNamed: options.runId !== undefined,
     session: session ?? new AgentSession(),
     ephemeral: session === undefined,
     chatOptions,

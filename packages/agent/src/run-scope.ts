@@ -9,6 +9,7 @@ import type {
   Tool,
 } from "@agentfw/core";
 import type { Interruption } from "./abortable.ts";
+import type { MessageFolder } from "./message-folder.ts";
 
 /** Limits and habits of the function loop. */
 export interface LoopSettings {
@@ -44,6 +45,9 @@ export interface RunScope {
    */
   claim(answers: readonly Message[]): Promise<void>;
   report(event: Omit<DiagnosticEvent, "provider">): void;
-  /** What the model call at hand has produced so far, for an answer that breaks off. */
-  draft: () => readonly Message[];
+  /**
+   * What the model call at hand has produced so far, for an answer that breaks off. Not a function: engines keep all
+   * that one reaches alive for long when it is put into an object in place of another one.
+   */
+  draft: MessageFolder | undefined;
 }

@@ -2,11 +2,27 @@ import type { Content } from "./content.ts";
 import { configurationError } from "./errors.ts";
 import { isPlainObject, type Json, toJson } from "./json.ts";
 
+/** What a member must be, and whether it is. */
+type Kind = readonly [rule: string, fits: (member: unknown) => boolean];
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  s: ["a string", (member) => typeof member === "string"],
+  b: ["true or false", (member) => typeof member === "boolean"],
+  o: ["an object", isPlainObject],
+  y: ["a Uint8Array", (member) => member instanceof Uint8Array],
+  c: [
+    "a function_call content",
+    (member) => isPlainObject(member) && member["type"] === "function_call" && isContent(member),
+  ],
+};
+
+const ANY_JSON: Kind = ["a JSON value", () => true];
+
 /**
- * The members that make a content what it says it is: `s` text, `b` boolean, `o` object, `y` bytes, `c` a function
- * call, `j` any JSON; `?` marks a member that may be absent. Members that are not listed travel along.
+ * The members that make a content what it says it is, each with its kind, any JSON where {@link KINDS} has none; `?`
+ * marks a member that may be absent. Members that are not listed travel along.
  */
-const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: string])[]> = new Map(
+const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: Kind, isOptional: boolean])[]> = new Map(
   [
     "text text:s",
     "text_reasoning text:s? protectedData:s?",
@@ -32,18 +48,13 @@ const MEMBERS: ReadonlyMap<string, readonly (readonly [name: string, kind: strin
     const [type = "", ...members] = line.split(" ");
     return [
       type,
-      members.map((member) => [member.slice(0, member.indexOf(":")), member.slice(member.indexOf(":") + 1)] as const),
+      members.map((member) => {
+        const [name = "", kind = ""] = member.split(":");
+        return [name, KINDS[kind.charAt(0)] ?? ANY_JSON, kind.endsWith("?")] as const;
+      }),
     ];
   }),
 );
-
-const KIND_NAMES: Readonly<Record<string, string>> = {
-  s: "a string",
-  b: "true or false",
-  o: "an object",
-  y: "a Uint8Array",
-  c: "a function_call content",
-};
 
 /**
  * Reads a content from stored JSON. A type that this version does not know, or one whose members do not fit, is kept
@@ -125,30 +136,13 @@ export function firstMisfit(
   if (members === undefined || (type === "message" && as === undefined)) {
     return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for one of a later version' };
   }
-  for (const [name, kind] of members) {
+  for (const [name, [rule, fits], isOptional] of members) {
     const member = value[name];
-    if (member === undefined ? !kind.endsWith("?") : !fits(member, kind.charAt(0))) {
-      return { member: `.${name}`, rule: `must be ${KIND_NAMES[kind.charAt(0)] ?? "a JSON value"}` };
+    if (member === undefined ? !isOptional : !fits(member)) {
+      return { member: `.${name}`, rule: `must be ${rule}` };
     }
   }
   return undefined;
-}
-
-function fits(member: unknown, kind: string): boolean {
-  switch (kind) {
-    case "s":
-      return typeof member === "string";
-    case "b":
-      return typeof member === "boolean";
-    case "o":
-      return isPlainObject(member);
-    case "y":
-      return member instanceof Uint8Array;
-    case "c":
-      return isPlainObject(member) && member["type"] === "function_call" && firstMisfit(member) === undefined;
-    default:
-      return true;
-  }
 }
 
 /** A data content with its base64 decoded; `undefined` when it is no base64 that we would have written. */

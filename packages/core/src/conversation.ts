@@ -3,9 +3,16 @@ import { type DiagnosticHandler, report } from "./diagnostics.ts";
 import { AgentFrameworkError, configurationError, isAbortError, isAgentFrameworkError } from "./errors.ts";
 import { loadWindow, pageOf } from "./history-window.ts";
 import type { Message } from "./message.ts";
-import { jsonMessageCodec, type MessageCodec, type MessagesInput, messagesFromInput } from "./message-codec.ts";
+import {
+  jsonMessageCodec,
+  type MessageCodec,
+  type MessagesInput,
+  messageFromText,
+  messagesFromInput,
+  storedForm,
+} from "./message-codec.ts";
 import type { MessageLog, MessageLogPage, MessageLogReadOptions } from "./message-log.ts";
-import { messageFromRecord } from "./message-record.ts";
+import { KnownRecord } from "./message-record.ts";
 import type { HistoryStore } from "./ports/history-store.ts";
 import type { CallOptions, HistoryKey, HistoryPage, HistoryRecord } from "./ports/history-types.ts";
 import {
@@ -50,11 +57,14 @@ export class Conversation implements MessageLog {
   readonly key: HistoryKey;
   readonly #store: HistoryStore;
   readonly #settings: CheckedSettings;
+  /** Other codecs may be asynchronous, and must not hang a run. */
+  readonly #isJson: boolean;
 
   constructor(store: HistoryStore, key: HistoryKey, settings: ConversationSettings = {}) {
     this.key = key;
     this.#store = store;
     this.#settings = checkedSettings(settings);
+    this.#isJson = this.#settings.codec === jsonMessageCodec;
   }
 
   /**
@@ -118,9 +128,10 @@ export class Conversation implements MessageLog {
     options: CallOptions & { readonly ifVersion?: string | undefined } = {},
   ): Promise<{ readonly version: string; readonly appended: number }> {
     const parsed = messagesFromInput(messages, () => crypto.randomUUID());
-    const records = await this.#withCodec("encode", options, () =>
-      Promise.all(parsed.map((message) => this.#encode(message))),
-    );
+    // What was checked holds JSON and bytes only.
+    const known = (message: Message) =>
+      new KnownRecord(message.messageId, JSON.stringify(storedForm(message)), message);
+    const records = this.#isJson ? parsed.map(known) : await this.#encodeAll(parsed, options);
     return this.#call("append", "write", options, () => this.#store.append(this.key, records, options));
   }
 
@@ -170,21 +181,22 @@ export class Conversation implements MessageLog {
 
   /** The stored messages of a page, as the store cuts it. */
   async read(options: MessageLogReadOptions = {}): Promise<MessageLogPage> {
-    const { last, before, withFirst } = options;
-    const page = await this.#page({ last, before, withFirst }, options);
-    const decode = (records: readonly HistoryRecord[]) =>
-      this.#withCodec("decode", options, () => this.#decodeAll(records));
+    const page = await this.#page(options, options);
+    const decode = (records: readonly HistoryRecord[]) => {
+      const work = () => this.#decodeAll(records);
+      return this.#isJson ? work() : this.#inTime("decode", "read", options, work);
+    };
     const messages = await decode(page.records);
     const first = page.first === undefined ? [] : await decode([page.first]);
     return { messages, version: page.version, older: page.older, first: first[0] };
   }
 
-  async #page(options: MessageLogReadOptions, call: CallOptions): Promise<HistoryPage> {
+  async #page({ last, before, withFirst }: MessageLogReadOptions, call: CallOptions): Promise<HistoryPage> {
     const { onCorrupt } = this.#settings;
     const page = await this.#call("read", "read", call, () =>
-      this.#store.read(this.key, { ...options, onCorrupt, signal: call.signal }),
+      this.#store.read(this.key, { last, before, withFirst, onCorrupt, signal: call.signal }),
     );
-    const isStuck = page?.older !== undefined && page.older === options.before;
+    const isStuck = before !== undefined && page?.older === before;
     if (isStuck || !Array.isArray(page?.records)) {
       throw new AgentFrameworkError("corrupt", "read: the store gave no further page", { provider: this.key.source });
     }
@@ -196,12 +208,11 @@ export class Conversation implements MessageLog {
 
   async #decodeAll(records: readonly HistoryRecord[]): Promise<Message[]> {
     const { codec, onCorrupt } = this.#settings;
-    const isJson = codec === jsonMessageCodec;
     const messages: Message[] = [];
     for (const record of records) {
       try {
-        const message = isJson
-          ? messageFromRecord(record)
+        const message = this.#isJson
+          ? KnownRecord.messageOf(record, messageFromText)
           : await codec.decode(record.data, { key: this.key, recordId: record.id });
         if (message?.messageId !== record.id) {
           throw new AgentFrameworkError("corrupt", "messageId: must be the id of the record");
@@ -231,38 +242,34 @@ export class Conversation implements MessageLog {
     });
   }
 
-  async #encode(message: Message): Promise<HistoryRecord> {
-    const id = message.messageId;
-    return { id, data: await this.#settings.codec.encode(message, { key: this.key, recordId: id }) };
-  }
-
-  /** A codec may be asynchronous, and must not hang a run either. */
-  #withCodec<T>(name: string, call: CallOptions, work: () => Promise<T>): Promise<T> {
-    assertCallOptions(call);
-    const { codec, timeoutMs } = this.#settings;
-    return codec === jsonMessageCodec
-      ? work()
-      : withDeadline(name, { kind: "read", signal: call.signal, timeoutMs, provider: this.key.source }, work);
+  #encodeAll(messages: readonly Message[], options: CallOptions): Promise<HistoryRecord[]> {
+    const encode = async (message: Message): Promise<HistoryRecord> => {
+      const id = message.messageId;
+      return { id, data: await this.#settings.codec.encode(message, { key: this.key, recordId: id }) };
+    };
+    return this.#inTime("encode", "read", options, () => Promise.all(messages.map(encode)));
   }
 
   #call<T>(name: string, kind: "read" | "write", call: CallOptions, operation: () => Promise<T>): Promise<T> {
-    assertCallOptions(call);
-    const { signal } = call;
-    const options = { kind, signal, timeoutMs: this.#settings.timeoutMs, provider: this.key.source };
-    return withDeadline(name, options, operation).catch((cause: unknown) => {
+    return this.#inTime(name, kind, call, operation).catch((cause: unknown) => {
       // A store that does not speak the framework's errors cannot say whether a write happened.
       const code = kind === "read" ? "unavailable" : "outcome_unknown";
-      const isTyped = isAgentFrameworkError(cause) || isAbortError(cause) || signal?.aborted;
-      throw isTyped ? cause : new AgentFrameworkError(code, `${name}: the store failed`, { ...options, cause });
+      const isTyped = isAgentFrameworkError(cause) || isAbortError(cause) || call.signal?.aborted;
+      const provider = this.key.source;
+      throw isTyped ? cause : new AgentFrameworkError(code, `${name}: the store failed`, { provider, cause });
     });
+  }
+
+  #inTime<T>(name: string, kind: "read" | "write", call: CallOptions, operation: () => Promise<T>): Promise<T> {
+    assertCallOptions(call);
+    const { timeoutMs } = this.#settings;
+    return withDeadline(name, { kind, signal: call.signal, timeoutMs, provider: this.key.source }, operation);
   }
 }
 
-interface CheckedSettings {
+interface CheckedSettings extends ConversationSettings {
   readonly codec: MessageCodec;
-  readonly onCorrupt: "error" | "skip";
   readonly timeoutMs: number;
-  readonly onDiagnostic: DiagnosticHandler | undefined;
 }
 
 function checkedSettings(settings: ConversationSettings): CheckedSettings {

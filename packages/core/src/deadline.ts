@@ -12,11 +12,6 @@ export interface DeadlineOptions {
   readonly provider?: string | undefined;
 }
 
-/** The reason of an aborted signal as an error to throw. */
-export function abortReason(signal: AbortSignal): unknown {
-  return signal.reason ?? new DOMException("The operation was aborted", "AbortError");
-}
-
 /**
  * Runs `operation` and settles within the deadline whatever it does; its late outcome is ignored.
  *
@@ -28,34 +23,37 @@ export function withDeadline<T>(name: string, options: DeadlineOptions, operatio
   const { signal, timeoutMs, provider, kind } = options;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
     const late = (cause?: unknown) => {
+      settle();
       const isAbort = cause !== undefined;
       const code = kind === "write" ? "outcome_unknown" : "timeout";
       const message = isAbort ? "aborted before the answer came" : `no answer within ${timeoutMs} ms`;
-      settle();
       reject(
         isAbort && kind === "read" ? cause : new AgentFrameworkError(code, `${name}: ${message}`, { provider, cause }),
       );
     };
-    const onAbort = () => late(signal && abortReason(signal));
-    const timer = setTimeout(late, timeoutMs);
-    const settle = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-    };
+    const onAbort = () => late(signal?.reason ?? new DOMException("The operation was aborted", "AbortError"));
     signal?.addEventListener("abort", onAbort, { once: true });
-    const fail = (error: unknown) => {
+    const answer = async () => {
+      try {
+        resolve(await operation());
+      } catch (error) {
+        reject(error);
+      }
       settle();
-      reject(error);
     };
-    try {
-      operation().then((value) => {
-        settle();
-        resolve(value);
-      }, fail);
-    } catch (error) {
-      fail(error);
-    }
+    void answer();
+    // An answer that is there already is heard before this, and needs no timer.
+    void Promise.resolve().then(() => {
+      timer = isSettled ? undefined : setTimeout(late, timeoutMs);
+    });
   });
 }
 

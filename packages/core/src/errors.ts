@@ -55,10 +55,7 @@ export class AgentFrameworkError extends Error {
   readonly response: unknown;
 
   constructor(code: ErrorCode, message: string, options: AgentFrameworkErrorOptions = {}) {
-    super(
-      options.provider === undefined ? message : `[${options.provider}] ${message}`,
-      "cause" in options ? { cause: options.cause } : undefined,
-    );
+    super(options.provider === undefined ? message : `[${options.provider}] ${message}`, options);
     this.name = "AgentFrameworkError";
     this.code = code;
     this.provider = options.provider;

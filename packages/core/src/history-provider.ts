@@ -30,8 +30,7 @@ export class HistoryProvider extends MessageHistoryProvider {
     if (options.conditionalAppend && !store.capabilities.conditionalAppend) {
       throw new AgentFrameworkError("unsupported", "conditionalAppend: the store does not offer it");
     }
-    const { codec, onCorrupt, timeoutMs, onDiagnostic } = options;
-    this.#settings = { codec, onCorrupt, timeoutMs, onDiagnostic };
+    this.#settings = { ...options };
     this.store = store;
     // A setting that does not fit is found now, not at the first run.
     new Conversation(store, { owner: null, source: this.sourceId, session: "-" }, this.#settings);

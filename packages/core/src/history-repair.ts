@@ -10,6 +10,7 @@ import {
   isPendingApproval,
   type MessageGroup,
   openCalls,
+  standsAlone,
 } from "./message-groups.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -20,28 +21,26 @@ import type { RunContext } from "./run-context.ts";
 export function assertOurs(
   messages: readonly Message[],
   appended: number,
-  produced: ReadonlySet<Message>,
+  produced: readonly Message[],
   context: RunContext,
 ): void {
-  const skipped = messages.length - appended;
-  const own = messages.filter((message) => message.role !== "tool" && produced.has(message));
-  if (skipped > messages.length - own.length) {
+  const own = messages.filter((message) => message.role !== "tool" && produced.includes(message));
+  if (appended < own.length) {
     throw new AgentFrameworkError("conflict", "another run has stored this already");
   }
-  if (skipped > 0) {
-    context.report({
-      type: "already_stored",
-      message: "messages with stored ids were skipped",
-    });
-  }
+  context.report({
+    type: "already_stored",
+    message: "messages with stored ids were skipped",
+  });
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */
 export function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Map<string, number> } {
-  const { groups, orphans } = groupMessages(input);
+  const tied = input.filter((message) => !standsAlone(message));
+  const { groups, orphans } = groupMessages(tied);
   const answered = new Map<string, number>();
   const needed = new Set(orphans.map(({ callId }) => callId));
-  for (const content of input.flatMap((message) => message.contents)) {
+  for (const content of tied.flatMap((message) => message.contents)) {
     if (content.type === "function_result") {
       answered.set(content.callId, (answered.get(content.callId) ?? 0) + 1);
     } else if (content.type === "function_approval_response") {

@@ -1,3 +1,4 @@
+import type { Content } from "./content.ts";
 import type { Message } from "./message.ts";
 import {
   type GroupedMessages,
@@ -8,6 +9,7 @@ import {
   type MessageGroup,
   openCalls,
   standsAlone,
+  withContents,
 } from "./message-groups.ts";
 import type { MessageLog, MessageLogPage } from "./message-log.ts";
 
@@ -62,9 +64,10 @@ export async function loadWindow(log: MessageLog, options: WindowOptions): Promi
       [...needed].some((id) => !whole.some((group) => holds(group, id))) ||
       (chosen.length === whole.length && isOwnGroup(chosen[0], isOwn));
     if (older === undefined || (isFull && !chosen.every(isDangling) && !isMissing)) {
+      const kept = messages.slice(cut);
       return {
-        first: firstOutside(page.first, chosen),
-        messages: messages.slice(cut),
+        first: firstOutside(page.first, kept),
+        messages: kept,
         groups: [...found, ...chosen],
         orphans: older === undefined ? orphans : [],
         version: page.version,
@@ -89,13 +92,8 @@ export function pageOf({ groups, messages }: HistoryWindow, count: number): read
   }
   // Results of calls before the cut stay with them.
   const inside = new Set(kept.flatMap(groupToMessages).flatMap(({ contents }) => contents));
-  return messages.slice(first.firstIndex - cut).flatMap((message) => {
-    const contents = message.contents.filter((content) => content.type !== "function_result" || inside.has(content));
-    if (contents.length === message.contents.length) {
-      return [message];
-    }
-    return contents.length === 0 ? [] : [{ ...message, contents }];
-  });
+  const keep = (content: Content) => content.type !== "function_result" || inside.has(content);
+  return messages.slice(first.firstIndex - cut).flatMap((message) => withContents(message, keep) ?? []);
 }
 
 /** Most conversations: the message at the edge was read for its reasoning only, and there is none. */
@@ -105,7 +103,7 @@ function plainWindow(
 ): HistoryWindow {
   const messages = count === undefined ? read : read.slice(-count);
   return {
-    first: first !== undefined && isLeading(first) && !messages.some(isSame(first)) ? first : undefined,
+    first: firstOutside(first, messages),
     messages,
     groups: [],
     orphans: [],
@@ -170,26 +168,15 @@ function isNeeded(group: MessageGroup, needed: ReadonlySet<string>): boolean {
 }
 
 /** The first message of the conversation, when it stands by itself and is not in the window anyway. */
-function firstOutside(first: Message | undefined, groups: readonly MessageGroup[]): Message | undefined {
-  if (first === undefined || !isLeading(first)) {
-    return undefined;
-  }
-  return groups.some((group) => group.items.some(({ message }) => isSame(first)(message))) ? undefined : first;
-}
-
-function isLeading(message: Message): boolean {
-  return message.role !== "assistant" && message.role !== "tool" && standsAlone(message);
-}
-
-function isSame(message: Message): (other: Message) => boolean {
-  return (other) => other.messageId === message.messageId;
+function firstOutside(first: Message | undefined, messages: readonly Message[]): Message | undefined {
+  const isLeading = first !== undefined && first.role !== "assistant" && first.role !== "tool" && standsAlone(first);
+  return isLeading && !messages.some(({ messageId }) => messageId === first.messageId) ? first : undefined;
 }
 
 /** The newest `count` messages on whole groups; a system message at the beginning stays and is not counted. */
 export function keepNewest(messages: readonly Message[], count: number): Message[] {
-  const [first, ...others] = messages;
+  const [first] = messages;
   const leading = first?.role === "system" ? [first] : [];
-  const rest = leading.length > 0 ? others : messages;
-  const { groups } = groupMessages(rest);
+  const { groups } = groupMessages(messages.slice(leading.length));
   return [...leading, ...newestGroups(groups, count).flatMap(groupToMessages)];
 }

@@ -49,7 +49,8 @@ function copy(place: Place): Json {
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) ? value : refuse(place, String(value));
+      // JSON has no negative zero.
+      return Number.isFinite(value) ? value + 0 : refuse(place, String(value));
     case "object":
       return value === null ? null : copyObject(value, place);
     default:

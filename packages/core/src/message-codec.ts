@@ -34,7 +34,12 @@ function isRole(value: unknown): value is Role {
  * @throws `configuration` naming the path of what JSON cannot hold.
  */
 export function messageToJson(message: Message, path = "message"): Json {
-  return toJson(withContents(message, message.contents.map(contentToStored)), path);
+  return toJson(storedForm(message), path);
+}
+
+/** What is written for a message, as it stands in memory: not copied, not checked. */
+export function storedForm(message: Message): Record<string, unknown> {
+  return withContents(message, message.contents.map(contentToStored));
 }
 
 /** A shallow copy with other contents and without attribution, which is rarely there and would be dear to add as a member. */
@@ -61,8 +66,7 @@ export function messageFromJson(value: unknown): Message {
     const { attribution: _, ...rest } = value;
     return messageFromJson(rest);
   }
-  const contents = value.contents.map(contentFromJson);
-  return { ...value, contents };
+  return { ...value, contents: value.contents.map(contentFromJson) };
 }
 
 function isStoredMessage(
@@ -74,8 +78,13 @@ function isStoredMessage(
 /** The codec that is used when none is given: the message's JSON. */
 export const jsonMessageCodec: MessageCodec = {
   encode: (message) => JSON.stringify(messageToJson(message)),
-  decode: (data) => messageFromJson(JSON.parse(data)),
+  decode: messageFromText,
 };
+
+/** The message whose JSON a text is. @throws when it is something else. */
+export function messageFromText(data: string): Message {
+  return messageFromJson(JSON.parse(data));
+}
 
 /** What `run` and `append` take: one text or message, or several. */
 export type MessagesInput = string | MessageInput | readonly (string | MessageInput)[];

@@ -79,7 +79,12 @@ export function groupMessages(messages: readonly Message[]): GroupedMessages {
 
 /** The message without the contents of a type; `undefined` when nothing else is in it. */
 function without(message: Message, type: Content["type"]): Message | undefined {
-  const contents = message.contents.filter((content) => content.type !== type);
+  return withContents(message, (content) => content.type !== type);
+}
+
+/** The message with some of its contents; `undefined` without any. */
+export function withContents(message: Message, keep: (content: Content) => boolean): Message | undefined {
+  const contents = message.contents.filter(keep);
   if (contents.length === message.contents.length) {
     return message;
   }

@@ -71,7 +71,7 @@ interface RunNotes {
   /** True after a write that failed: what it held may be stored. */
   isUncertain: boolean;
   /** Writes of one run go one after another, so that their order is the order of the run. */
-  writing: Promise<void>;
+  writing: Promise<void> | undefined;
 }
 
 /**
@@ -206,12 +206,12 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       }
       const isRepeated = notes.isUncertain;
       const appended = await this.#append(notes, messages);
-      if (this.loadsHistory && !isRepeated) {
-        assertOurs(messages, appended, new Set(produced), context);
+      if (this.loadsHistory && !isRepeated && appended < messages.length) {
+        assertOurs(messages, appended, produced, context);
       }
     };
     // A write that failed says nothing about the next one.
-    notes.writing = notes.writing.catch(() => undefined).then(write);
+    notes.writing = notes.writing === undefined ? write() : notes.writing.then(write, write);
     await notes.writing;
   }
 
@@ -238,7 +238,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       stored: new Set(),
       version: undefined,
       isUncertain: false,
-      writing: Promise.resolve(),
+      writing: undefined,
     };
     this.#notes.set(context.run, notes);
     return notes;

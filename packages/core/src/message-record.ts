@@ -1,20 +1,35 @@
 import { copyPlain } from "./json.ts";
 import type { Message } from "./message.ts";
-import { messageFromJson } from "./message-codec.ts";
 import type { HistoryRecord } from "./ports/history-types.ts";
 
-/** What was read from records that cannot change: a store in memory hands the same ones out again and again. */
-const remembered = new WeakMap<HistoryRecord, Message>();
+/**
+ * A record that cannot change and knows the message in it, so that within a process no text is parsed that was just
+ * written, nor twice. Whoever makes one vouches that `data` is one well-formed JSON text on one line.
+ */
+export class KnownRecord implements HistoryRecord {
+  readonly id: string;
+  readonly data: string;
+  #message: Message | undefined;
 
-/** The message whose JSON a record holds; nobody else has it. @throws when it holds something else. */
-export function messageFromRecord(record: HistoryRecord): Message {
-  const known = remembered.get(record);
-  if (known !== undefined) {
-    return copyPlain(known);
+  /** @param message What reading `data` would give. The record keeps it for itself. */
+  constructor(id: string, data: string, message?: Message) {
+    this.id = id;
+    this.data = data;
+    this.#message = message;
+    Object.freeze(this);
   }
-  const message = messageFromJson(JSON.parse(record.data));
-  if (Object.isFrozen(record)) {
-    remembered.set(record, copyPlain(message));
+
+  /** True for what the constructor made; what merely has its prototype may change, and hold anything. */
+  static is(record: object): record is KnownRecord {
+    return #message in record;
   }
-  return message;
+
+  /** The message in a record, which nobody else has; `read` is asked for what no record knows yet. */
+  static messageOf(record: HistoryRecord, read: (data: string) => Message): Message {
+    if (!KnownRecord.is(record)) {
+      return read(record.data);
+    }
+    record.#message ??= read(record.data);
+    return copyPlain(record.#message);
+  }
 }

@@ -103,8 +103,9 @@ function without(
   history: readonly Message[],
   candidates: ReadonlySet<string>,
 ): readonly Message[] {
-  const known = new Set(history.map(({ messageId }) => messageId).filter((id) => candidates.has(id)));
-  return known.size === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
+  const found = history.filter(({ messageId }) => candidates.has(messageId));
+  const known = new Set(found.map(({ messageId }) => messageId));
+  return found.length === 0 ? input : input.filter(({ messageId }) => !known.has(messageId));
 }
 
 /** A caller's answers to calls in the history get the ids that every other writer of those results would use. */

@@ -1,4 +1,5 @@
 import { AgentFrameworkError, configurationError } from "./errors.ts";
+import { KnownRecord } from "./message-record.ts";
 import type { CallOptions, HistoryKey, HistoryListFilter, HistoryRecord, ReadOptions } from "./ports/history-types.ts";
 
 /**
@@ -130,7 +131,7 @@ function faultOf(
   if (data.length * 3 > maxRecordBytes && utf8Length(data) > maxRecordBytes) {
     return [".data", `above the limit of ${maxRecordBytes} bytes`, "too_large"];
   }
-  return isWellFormedJson(data) ? undefined : [".data", "must be one well-formed JSON text"];
+  return KnownRecord.is(record) || isWellFormedJson(data) ? undefined : [".data", "must be one well-formed JSON text"];
 }
 
 function isWellFormedJson(text: string): boolean {

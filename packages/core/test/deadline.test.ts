@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   assertTimeout,
   type HistoryPage,
@@ -57,6 +57,17 @@ describe("a call that answers in time", () => {
     );
     expect(process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length).toBe(before);
     expect(listeners.size).toBe(0);
+  });
+
+  test("starts a timer only when the answer is not there yet", async () => {
+    const started = vi.spyOn(globalThis, "setTimeout");
+    const limits = { kind: "read", timeoutMs: 60_000 } as const;
+    await withDeadline("x", limits, async () => 1);
+    await withDeadline("x", limits, () => Promise.reject(new Error("no"))).catch(() => undefined);
+    expect(started).not.toHaveBeenCalled();
+    await withDeadline("x", limits, async () => await Promise.resolve(1).then(() => 2));
+    expect(started).toHaveBeenCalledTimes(1);
+    started.mockRestore();
   });
 });
 

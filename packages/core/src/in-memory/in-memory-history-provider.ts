@@ -112,7 +112,7 @@ const knownIds = new WeakMap<readonly Json[], Set<unknown>>();
 
 function idsOf(stored: readonly Json[]): Set<unknown> {
   const known = knownIds.get(stored);
-  if (known !== undefined && known.size === stored.length) {
+  if (known?.size === stored.length) {
     return known;
   }
   const ids = new Set(stored.map((json) => (isPlainObject(json) ? json["messageId"] : undefined)));

@@ -1,4 +1,5 @@
 import { configurationError } from "../errors.ts";
+import { KnownRecord } from "../message-record.ts";
 import type { HistoryStore } from "../ports/history-store.ts";
 import type {
   AppendOptions,
@@ -95,9 +96,9 @@ export class InMemoryHistoryStore implements HistoryStore {
     }
     this.#assertVersion(existing, options.ifVersion);
     const conversation = existing ?? this.#create(key);
-    for (const { id, data } of fresh) {
-      conversation.records.push(Object.freeze({ id, data }));
-      conversation.ids.add(id);
+    for (const record of fresh) {
+      conversation.records.push(kept(record));
+      conversation.ids.add(record.id);
     }
     this.#touch(conversation);
     return { version: conversation.version, appended: fresh.length };
@@ -114,12 +115,11 @@ export class InMemoryHistoryStore implements HistoryStore {
     const end = options.before === undefined ? records.length : indexOfId(records, options.before, "before");
     const start = options.last === undefined ? 0 : Math.max(0, end - options.last);
     const page = records.slice(start, end);
-    const oldest = page[0];
     return {
       records: page,
       version,
-      ...(start > 0 && oldest !== undefined ? { older: oldest.id } : {}),
-      ...(options.withFirst && records[0] !== undefined ? { first: records[0] } : {}),
+      older: start > 0 ? page[0]?.id : undefined,
+      first: options.withFirst ? records[0] : undefined,
     };
   }
 
@@ -154,11 +154,7 @@ export class InMemoryHistoryStore implements HistoryStore {
       }
       conversation.ids.add(id);
     }
-    conversation.records = stored.toSpliced(
-      from,
-      through + 1 - from,
-      ...records.map(({ id, data }) => Object.freeze({ id, data })),
-    );
+    conversation.records = stored.toSpliced(from, through + 1 - from, ...records.map(kept));
     this.#touch(conversation);
     return { version: conversation.version };
   }
@@ -216,7 +212,7 @@ export class InMemoryHistoryStore implements HistoryStore {
   /** What every write ends with, in the same step: the limit, a new version, a new life. */
   #touch(conversation: Conversation): void {
     const { records } = conversation;
-    records.splice(0, records.length - Math.min(records.length, this.#maxRecords));
+    records.splice(0, Math.max(0, records.length - this.#maxRecords));
     this.#writes += 1;
     conversation.version = String(this.#writes);
     conversation.updatedAt = this.#now();
@@ -229,6 +225,11 @@ export class InMemoryHistoryStore implements HistoryStore {
       throw conflict("another writer came first", currentVersion);
     }
   }
+}
+
+/** A copy that cannot change; one that cannot change anyway is kept as it is. */
+function kept(record: HistoryRecord): HistoryRecord {
+  return KnownRecord.is(record) ? record : new KnownRecord(record.id, record.data);
 }
 
 function indexOfId(records: readonly HistoryRecord[], id: string, field: string): number {

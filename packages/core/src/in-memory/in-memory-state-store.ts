@@ -73,7 +73,7 @@ export class InMemoryStateStore implements StateStore {
     return items.delete(key);
   }
 
-  async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
+  async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string | undefined }> {
     const items = this.#enter("-", options);
     const { tags = {}, limit = 100, order = "asc" } = options;
     assertCount(limit, "limit", 1);
@@ -90,10 +90,9 @@ export class InMemoryStateStore implements StateStore {
       .filter((entry) => Object.entries(tags).every(([name, value]) => entry.tags[name] === value))
       .sort((left, right) => (left.created - right.created) * direction);
     const page = matching.slice(0, limit);
-    const last = page.at(-1);
     return {
       keys: page.map(({ key, etag, tags }) => ({ key, etag, tags })),
-      ...(matching.length > limit && last !== undefined ? { cursor: String(last.created) } : {}),
+      cursor: matching.length > limit ? String(page.at(-1)?.created) : undefined,
     };
   }
 
