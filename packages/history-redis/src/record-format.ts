@@ -57,17 +57,12 @@ export function decodeId(text: string): string {
     : text;
 }
 
-/** Records as they are stored. The ids come first, then the elements, as the scripts take them. */
-export function encodeRecords(records: readonly HistoryRecord[], stamp: string): string[] {
-  const ids: string[] = [];
-  const elements: string[] = [];
-  const last = records.length - 1;
+/** Adds records, as they are stored, to the arguments of a script. */
+export function pushElements(args: string[], records: readonly HistoryRecord[], stamp: string): void {
+  const length = args.length + records.length;
   for (const { id, data } of records) {
-    const stored = encodeId(id);
-    elements.push(`${ids.length === last ? stamp : ""}|${stored}|${data}`);
-    ids.push(stored);
+    args.push(`${args.length + 1 === length ? stamp : ""}|${encodeId(id)}|${data}`);
   }
-  return ids.concat(elements);
 }
 
 /** What an element of the list is: a record, the placeholder of an empty conversation, or neither. */

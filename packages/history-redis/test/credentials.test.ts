@@ -1,7 +1,8 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { APPEND } from "../src/append-script.ts";
 import { RedisHistoryStore } from "../src/index.ts";
 import { REPLACE } from "../src/replace-script.ts";
-import { APPEND, CLEAR } from "../src/write-scripts.ts";
+import { CLEAR } from "../src/write-scripts.ts";
 import {
   codeOf,
   contentOf,

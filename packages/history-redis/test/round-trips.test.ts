@@ -140,7 +140,7 @@ describe("the work of the server", () => {
     const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 3600 });
     await store.append(KEY, recordsOf(...Array.from({ length: 5_000 }, (_, index) => `old-${index}`)));
     const { byScripts } = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("1", "2")));
-    expect(commandsOf(byScripts)).toEqual(["smismember", "rpush", "pexpire", "sadd"]);
+    expect(commandsOf(byScripts)).toEqual(["smismember", "rpushx", "pexpire", "sadd"]);
   });
 
   test("for a read of the newest is one command for one more than was asked for", async () => {
