@@ -97,6 +97,22 @@ describe("credentials", () => {
     },
   );
 
+  test.each([["smismember"], ["rpushx"], ["pexpire"], ["sadd"], ["sadd", "ltrim"], ["pexpire", "ltrim"]])(
+    "that lose %j %s while a store is at work leave no record of what fails",
+    async (...commands) => {
+      const { admin, keyPrefix, url } = await withRules("~*", "+@all");
+      const { store } = openStore({ keyPrefix, url, ttlSeconds: 60 });
+      await store.append(KEY, recordsOf("1", "2"));
+      const { version } = await store.append(KEY, recordsOf("3"));
+      await admin.call("acl", ["setuser", keyPrefix, ...commands.map((command) => `-${command}`)]);
+      expect(await codeOf(store.append(KEY, recordsOf("4", "5")))).toBe("unauthorized");
+      expect(await store.read(KEY)).toEqual({ records: recordsOf("1", "2", "3"), version });
+      await admin.call("acl", ["setuser", keyPrefix, "+@all"]);
+      expect(await store.append(KEY, recordsOf("4", "5"))).toMatchObject({ appended: 2 });
+      expect((await store.read(KEY)).records).toEqual(recordsOf("1", "2", "3", "4", "5"));
+    },
+  );
+
   test("of a user who may neither finish an append nor trim leave no record of it", async () => {
     const { keyPrefix, url } = await withRules("~*", "+@all", "-sadd", "-ltrim");
     const { store } = openStore({ keyPrefix, url: inject("securedRedisUrl") });
