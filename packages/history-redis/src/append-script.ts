@@ -23,10 +23,11 @@ if not KEYS[3] then
   if isUsual then
     local length = call('RPUSHX', records, unpack(ARGV, 2))
     if length == 0 then return '?' end
-    local answer = ttl ~= '0' and try('PEXPIRE', records, ttl)
+    -- Neither gives anything else, unless it fails.
+    local answer = ttl == '0' and 1 or try('PEXPIRE', records, ttl)
     -- Last, because a record whose id is remembered is never stored again.
-    if type(answer) ~= 'table' then answer = try('SADD', ids, unpack(asked, 2)) end
-    if type(answer) ~= 'table' then return fresh end
+    if answer == 1 then answer = try('SADD', ids, unpack(asked, 2)) end
+    if answer == fresh then return fresh end
     if try('LTRIM', records, 0, length - fresh - 1).err then call('RPOP', records, fresh) end
     return answer
   end

@@ -11,6 +11,8 @@ const STAMP = /^[0-9a-z]+-[0-9a-f]+$/;
 const STAMPED = /^[0-9a-z]+-[0-9a-f]+\|/;
 const BAR = 0x7c;
 const LATEST_DATE = 8.64e15;
+/** Surrogates mostly come in pairs, which need nothing. */
+const ESCAPING = /[%|\ud800-\udfff]/;
 const ESCAPABLE = /[%|]|\p{Cs}/gu;
 const ESCAPED = /%(?:u([0-9a-f]{4})|(25|7C))/g;
 
@@ -40,7 +42,7 @@ export function stampTime(stamp: string): number | undefined {
 
 /** An id without the delimiter and without what UTF-8 cannot hold; different for any two ids. */
 export function encodeId(id: string): string {
-  return id.includes("|") || id.includes("%") || !id.isWellFormed()
+  return ESCAPING.test(id)
     ? id.replace(ESCAPABLE, (one) => {
         const code = one.charCodeAt(0);
         return code > 0x7f ? `%u${code.toString(16)}` : `%${code.toString(16).toUpperCase()}`;

@@ -4,8 +4,9 @@
  * not know white space between tokens, `\u` and deep nesting.
  */
 
+/** A text whose strings hold what they say: nothing escaped, no surrogates, no control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what no JSON string holds.
-const WITHOUT_CONTROLS = /^[^\0-\x1f]*$/;
+const PLAIN = /^[^\0-\x1f\\\ud800-\udfff]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
 const STRING = /"(?:[^"\\\0-\x1f]|\\["\\/bfnrt])*"/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -20,11 +21,11 @@ const TO_CLOSING = 2;
 
 /** True for a text that is JSON for sure, on one line and of well-formed Unicode. False says nothing. */
 export function isSurelyJson(text: string): boolean {
-  if (text.length > LONGEST || !text.isWellFormed()) {
+  if (text.length > LONGEST) {
     return false;
   }
-  const isEscaping = text.includes("\\");
-  if (!isEscaping && !WITHOUT_CONTROLS.test(text)) {
+  const isPlain = PLAIN.test(text);
+  if (!isPlain && !text.isWellFormed()) {
     return false;
   }
   let at = 0;
@@ -40,10 +41,10 @@ export function isSurelyJson(text: string): boolean {
       }
       arrays = code === BRACKET ? arrays | (1 << depth) : arrays & ~(1 << depth);
       depth += 1;
-      at = code === BRACKET ? at + 1 : nameEnd(text, at + 1, isEscaping);
+      at = code === BRACKET ? at + 1 : nameEnd(text, at + 1, isPlain);
       continue;
     }
-    at = isOpening ? at + 2 : scalarEnd(text, at, isEscaping);
+    at = isOpening ? at + 2 : scalarEnd(text, at, isPlain);
     while (depth > 0 && text.charCodeAt(at) === opening(arrays, depth) + TO_CLOSING) {
       at += 1;
       depth -= 1;
@@ -54,7 +55,7 @@ export function isSurelyJson(text: string): boolean {
     if (text.charCodeAt(at) !== COMMA) {
       return false;
     }
-    at = opening(arrays, depth) === BRACKET ? at + 1 : nameEnd(text, at + 1, isEscaping);
+    at = opening(arrays, depth) === BRACKET ? at + 1 : nameEnd(text, at + 1, isPlain);
   }
   return false;
 }
@@ -64,19 +65,19 @@ function opening(arrays: number, depth: number): number {
 }
 
 /** Behind a name and its colon, or below 0. */
-function nameEnd(text: string, at: number, isEscaping: boolean): number {
-  const end = text.charCodeAt(at) === QUOTE ? stringEnd(text, at, isEscaping) : -1;
+function nameEnd(text: string, at: number, isPlain: boolean): number {
+  const end = text.charCodeAt(at) === QUOTE ? stringEnd(text, at, isPlain) : -1;
   return end > 0 && text.charCodeAt(end) === COLON ? end + 1 : -1;
 }
 
 /** Behind the string, the number or the word that begins here, or below 0. */
-function scalarEnd(text: string, at: number, isEscaping: boolean): number {
-  return text.charCodeAt(at) === QUOTE ? stringEnd(text, at, isEscaping) : endOf(SCALAR, text, at);
+function scalarEnd(text: string, at: number, isPlain: boolean): number {
+  return text.charCodeAt(at) === QUOTE ? stringEnd(text, at, isPlain) : endOf(SCALAR, text, at);
 }
 
 /** Behind the string that begins here, or below 0. */
-function stringEnd(text: string, at: number, isEscaping: boolean): number {
-  if (isEscaping) {
+function stringEnd(text: string, at: number, isPlain: boolean): number {
+  if (!isPlain) {
     return endOf(STRING, text, at);
   }
   const end = text.indexOf('"', at + 1);
