@@ -198,7 +198,7 @@ describe("credentials", () => {
 
   test("of a user who may touch only the store's keys are enough", async () => {
     const commands =
-      "evalsha eval lrange lindex llen exists smismember lpos rpush lpush sadd srem lpop ltrim lset unlink";
+      "evalsha eval lrange lindex llen exists smismember lpos rpush rpushx lpush sadd srem lpop ltrim lset unlink";
     const others = "scard zadd zrem zcard zrange zrangebylex pexpire pttl persist time rpop";
     const rules = `${commands} ${others}`.split(" ").map((command) => `+${command}`);
     const { keyPrefix, url } = await withRules("~PREFIX:1:*", ...rules);
@@ -206,7 +206,8 @@ describe("credentials", () => {
       const { store } = openStore({ keyPrefix, url, ...options });
       await store.append(KEY, recordsOf("1", "2", "3"));
       await store.append(KEY, recordsOf("3", "4"));
-      await store.replace(KEY, { fromId: "2", throughId: "3" }, recordsOf("2"));
+      await store.append(KEY, recordsOf("5"));
+      await store.replace(KEY, { fromId: "3", throughId: "4" }, recordsOf("3"));
       const { older } = await store.read(KEY, { last: 1, withFirst: true });
       await store.read(KEY, { last: 1, before: older });
       expect((await store.list({ owner: "alice" })).items).toHaveLength(1);

@@ -66,6 +66,14 @@ describe("a text that is surely JSON", () => {
     expect(isSurelyJson(JSON.stringify(value))).toBe(true);
   });
 
+  test("is one of 100,000 characters too, whatever they are", () => {
+    for (const piece of ["plain", 'a "\n"', "é🎉", "\\"]) {
+      const text = JSON.stringify({ text: piece.repeat(99_000 / (JSON.stringify(piece).length - 2)) });
+      expect(text.length).toBeGreaterThan(95_000);
+      expect(isSurelyJson(text), piece).toBe(true);
+    }
+  });
+
   test("is never one that the parser, or a line, cannot hold", () => {
     const draw = draws(20_261_130);
     const pick = (length: number) => Array.from({ length }, () => PIECES[draw(PIECES.length)]).join("");
