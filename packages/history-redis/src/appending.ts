@@ -1,15 +1,14 @@
-import type { HistoryRecord } from "@agentfw/core";
 import { APPEND } from "./append-script.ts";
 import type { Request } from "./calls.ts";
 import { type Conversation, hasCome, type Moment, momentIn, NEVER } from "./conversations.ts";
-import { pushElements } from "./record-format.ts";
 import { evalCall } from "./script.ts";
 import { appendedOf } from "./write-replies.ts";
 
 /** An append whose parts were checked. */
 export interface Append {
   readonly conversation: Conversation;
-  readonly records: readonly HistoryRecord[];
+  /** The records as they are stored. */
+  readonly elements: readonly string[];
   /** As the scripts take it. */
   readonly condition: string;
   /** The version that it makes. */
@@ -41,13 +40,13 @@ export class Appending {
 
   /** Each key and argument costs both sides, so where the index need not be told, only what is needed then is sent. */
   request(append: Append): Request<Appended> {
-    const { condition, conversation, records, signal, stamp } = append;
+    const { condition, conversation, elements, signal, stamp } = append;
     const isDue = hasCome(conversation.due);
-    if (isDue || condition !== "*" || this.#maxRecords > 0 || records.length > MOST_USUAL_RECORDS) {
+    if (isDue || condition !== "*" || this.#maxRecords > 0 || elements.length > MOST_USUAL_RECORDS) {
       return this.#wholeRequest(append, isDue);
     }
-    const args = [APPEND.sha, "2", conversation.keys.records, conversation.keys.ids, this.#mark];
-    pushElements(args, records, stamp);
+    const { keys } = conversation;
+    const args = [APPEND.sha, "2", keys.records, keys.ids, this.#mark].concat(elements);
     const { send, sendScript } = evalCall(APPEND, args);
     const receive = (reply: unknown) => appendedOf(reply, stamp);
     const instead = (reply: unknown) => (reply === "?" ? this.#wholeRequest(append, true) : undefined);
@@ -55,11 +54,11 @@ export class Appending {
   }
 
   /** The append with all that it may have to touch. */
-  #wholeRequest({ condition, conversation, records, signal, stamp }: Append, isDue: boolean): Request<Appended> {
+  #wholeRequest({ condition, conversation, elements, signal, stamp }: Append, isDue: boolean): Request<Appended> {
     const { keys } = conversation;
-    const args = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
-    pushElements(args, records, stamp);
-    args.push(condition, String(this.#maxRecords), isDue && this.#ttlMs > 0 ? "+" : "");
+    const head = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
+    const tail = [condition, String(this.#maxRecords), isDue && this.#ttlMs > 0 ? "+" : ""];
+    const args = head.concat(elements, tail);
     const { send, sendScript } = evalCall(APPEND, args);
     const due = isDue ? this.#nextDue() : undefined;
     const receive = (reply: unknown) => {

@@ -59,12 +59,10 @@ export function decodeId(text: string): string {
     : text;
 }
 
-/** Adds records, as they are stored, to the arguments of a script. */
-export function pushElements(args: string[], records: readonly HistoryRecord[], stamp: string): void {
-  const length = args.length + records.length;
-  for (const { id, data } of records) {
-    args.push(`${args.length + 1 === length ? stamp : ""}|${encodeId(id)}|${data}`);
-  }
+/** Records as they are stored. */
+export function encodeRecords(records: readonly HistoryRecord[], stamp: string): string[] {
+  const last = records.length - 1;
+  return records.map(({ id, data }, index) => `${index === last ? stamp : ""}|${encodeId(id)}|${data}`);
 }
 
 /** What an element of the list is: a record, the placeholder of an empty conversation, or neither. */

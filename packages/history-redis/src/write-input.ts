@@ -13,7 +13,7 @@ import { isSurelyJson } from "./sure-json.ts";
 const MAX_RECORDS = 100_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A turn has no more records than these; among so few a repeated id is found by comparing each with each. */
+/** Most turns have no more records than these, among which a repeated id is found soonest by comparing each with each. */
 const FEW = 8;
 
 /**
