@@ -1,14 +1,16 @@
+import type { HistoryRecord } from "@agentfw/core";
 import { APPEND } from "./append-script.ts";
 import type { Request } from "./calls.ts";
 import { type Conversation, hasCome, type Moment, momentIn, NEVER } from "./conversations.ts";
+import { pushElements } from "./record-format.ts";
 import { evalCall } from "./script.ts";
 import { appendedOf } from "./write-replies.ts";
 
 /** An append whose parts were checked. */
 export interface Append {
   readonly conversation: Conversation;
-  /** The records as they are stored. */
-  readonly elements: readonly string[];
+  /** The caller's, who may change them later. */
+  readonly records: readonly HistoryRecord[];
   /** As the scripts take it. */
   readonly condition: string;
   /** The version that it makes. */
@@ -40,21 +42,27 @@ export class Appending {
 
   /** Each key and argument costs both sides, so where the index need not be told, only what is needed then is sent. */
   request(append: Append): Request<Appended> {
-    const { condition, conversation, elements, signal, stamp } = append;
+    const { condition, conversation, records, signal, stamp } = append;
     const isDue = hasCome(conversation.due);
-    if (isDue || condition !== "*" || this.#maxRecords > 0 || elements.length > MOST_USUAL_RECORDS) {
-      return this.#wholeRequest(append, isDue);
+    if (isDue || condition !== "*" || this.#maxRecords > 0 || records.length > MOST_USUAL_RECORDS) {
+      const elements: string[] = [];
+      pushElements(elements, records, stamp);
+      return this.#wholeRequest(append, elements, isDue);
     }
     const { keys } = conversation;
-    const args = [APPEND.sha, "2", keys.records, keys.ids, this.#mark].concat(elements);
+    const args = [APPEND.sha, "2", keys.records, keys.ids, this.#mark];
+    const start = args.length;
+    pushElements(args, records, stamp);
     const { send, sendScript } = evalCall(APPEND, args);
     const receive = (reply: unknown) => appendedOf(reply, stamp);
-    const instead = (reply: unknown) => (reply === "?" ? this.#wholeRequest(append, true) : undefined);
+    const instead = (reply: unknown) =>
+      reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined;
     return { name: "append", kind: "write", signal, send, sendScript, receive, instead };
   }
 
   /** The append with all that it may have to touch. */
-  #wholeRequest({ condition, conversation, elements, signal, stamp }: Append, isDue: boolean): Request<Appended> {
+  #wholeRequest(append: Append, elements: readonly string[], isDue: boolean): Request<Appended> {
+    const { condition, conversation, signal, stamp } = append;
     const { keys } = conversation;
     const head = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
     const tail = [condition, String(this.#maxRecords), isDue && this.#ttlMs > 0 ? "+" : ""];

@@ -59,10 +59,12 @@ export function decodeId(text: string): string {
     : text;
 }
 
-/** Records as they are stored. */
-export function encodeRecords(records: readonly HistoryRecord[], stamp: string): string[] {
-  const last = records.length - 1;
-  return records.map(({ id, data }, index) => `${index === last ? stamp : ""}|${encodeId(id)}|${data}`);
+/** Adds records, as they are stored, to a list. */
+export function pushElements(list: string[], records: readonly HistoryRecord[], stamp: string): void {
+  const length = list.length + records.length;
+  for (const { id, data } of records) {
+    list.push(`${list.length + 1 === length ? stamp : ""}|${encodeId(id)}|${data}`);
+  }
 }
 
 /** What an element of the list is: a record, the placeholder of an empty conversation, or neither. */

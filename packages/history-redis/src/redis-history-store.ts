@@ -32,7 +32,7 @@ import {
   type Settings,
 } from "./options.ts";
 import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
-import { encodeId, encodeRecords, newStamp } from "./record-format.ts";
+import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { REPLACE } from "./replace-script.ts";
 import { type Script, scriptCall } from "./script.ts";
 import { assertRecords, checkedRange, conditionOf } from "./write-input.ts";
@@ -106,8 +106,7 @@ export class RedisHistoryStore implements HistoryStore {
       assertRecords(records, this.#settings.maxRecordBytes);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
-      const elements = encodeRecords(records, stamp);
-      return this.#appending.request({ conversation, elements, condition, stamp, signal: options.signal });
+      return this.#appending.request({ conversation, records, condition, stamp, signal: options.signal });
     });
   }
 
@@ -156,9 +155,9 @@ export class RedisHistoryStore implements HistoryStore {
       const stamp = newStamp(Date.now());
       const run = [encodeId(fromId), encodeId(throughId)];
       const { ttlMs, maxRecords } = this.#settings;
-      const ids = records.map(({ id }) => encodeId(id));
       const head = [condition, String(ttlMs), String(maxRecords), stamp, ...run];
-      const args = head.concat(ids, encodeRecords(records, stamp));
+      const args = head.concat(records.map(({ id }) => encodeId(id)));
+      pushElements(args, records, stamp);
       const receive = (reply: unknown) => replacedOf(reply, keys.records);
       return writeRequest("replace", REPLACE, keys, args, options.signal, receive);
     });
