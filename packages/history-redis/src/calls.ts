@@ -18,6 +18,8 @@ export interface Request<T, Reply = unknown> {
   readonly sendScript?: Send<Reply> | undefined;
   /** Makes the result of what was answered. @throws errors of the framework. */
   readonly receive: (reply: Reply) => T;
+  /** What must be asked for instead, if that is what the answer says; nothing was written then. */
+  readonly instead?: (reply: Reply) => Request<T, Reply> | undefined;
 }
 
 /** Sends what a request is about over a client. */
@@ -61,7 +63,7 @@ export class Calls {
 class Call<T, Reply> {
   deadline = 0;
   readonly #calls: Calls;
-  readonly #request: Request<T, Reply>;
+  #request: Request<T, Reply>;
   readonly #resolve: (value: T) => void;
   readonly #reject: (error: unknown) => void;
   #onAbort: (() => void) | undefined;
@@ -121,9 +123,7 @@ class Call<T, Reply> {
       send(client).then(
         (value) => {
           this.#calls.answers += 1;
-          if (this.#settle()) {
-            this.#receive(value);
-          }
+          this.#answered(client, value);
         },
         (error: unknown) => this.#refused(client, error),
       );
@@ -133,7 +133,17 @@ class Call<T, Reply> {
     }
   }
 
-  #receive(value: Reply): void {
+  #answered(client: RedisClient, value: Reply): void {
+    if (this.#isOver) {
+      return;
+    }
+    const instead = this.#request.instead?.(value);
+    if (instead !== undefined) {
+      this.#request = instead;
+      this.#send(client, instead.send);
+      return;
+    }
+    this.#settle();
     try {
       this.#resolve(this.#request.receive(value));
     } catch (error) {

@@ -6,7 +6,7 @@ export interface Conversation {
   readonly owner: string | null;
   readonly source: string;
   readonly keys: ConversationKeys;
-  /** When its index and its ids must be told again that it lives on. */
+  /** When its index and its ids must be told again that it lives on. It has come until it is known that they were told. */
   due: Moment;
 }
 
@@ -17,6 +17,12 @@ export interface Moment {
   /** Milliseconds of `performance.now()`. */
   readonly ticks: number;
 }
+
+/** The moment that has come. */
+export const NOW: Moment = { date: 0, ticks: 0 };
+
+/** The moment that does not come. */
+export const NEVER: Moment = { date: Number.POSITIVE_INFINITY, ticks: Number.POSITIVE_INFINITY };
 
 /** The moment so many milliseconds from now. */
 export function momentIn(milliseconds: number): Moment {
@@ -49,7 +55,7 @@ export class Conversations {
     }
     assertHistoryKey(key);
     const { owner, source, session } = key;
-    const made = { owner, source, keys: conversationKeys(this.#prefix, key), due: { date: 0, ticks: 0 } };
+    const made = { owner, source, keys: conversationKeys(this.#prefix, key), due: NOW };
     if (session.length <= LONGEST_SESSION) {
       if (this.#bySession.size >= MOST_CONVERSATIONS) {
         this.#bySession.clear();

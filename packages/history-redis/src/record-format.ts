@@ -11,6 +11,8 @@ const STAMP = /^[0-9a-z]+-[0-9a-f]+$/;
 const STAMPED = /^[0-9a-z]+-[0-9a-f]+\|/;
 const BAR = 0x7c;
 const LATEST_DATE = 8.64e15;
+/** Surrogates mostly come in pairs, which need nothing. */
+const ESCAPING = /[%|\ud800-\udfff]/;
 const ESCAPABLE = /[%|]|\p{Cs}/gu;
 const ESCAPED = /%(?:u([0-9a-f]{4})|(25|7C))/g;
 
@@ -40,7 +42,7 @@ export function stampTime(stamp: string): number | undefined {
 
 /** An id without the delimiter and without what UTF-8 cannot hold; different for any two ids. */
 export function encodeId(id: string): string {
-  return id.includes("|") || id.includes("%") || !id.isWellFormed()
+  return ESCAPING.test(id)
     ? id.replace(ESCAPABLE, (one) => {
         const code = one.charCodeAt(0);
         return code > 0x7f ? `%u${code.toString(16)}` : `%${code.toString(16).toUpperCase()}`;
@@ -57,17 +59,12 @@ export function decodeId(text: string): string {
     : text;
 }
 
-/** Records as they are stored. The ids come first, then the elements, as the scripts take them. */
-export function encodeRecords(records: readonly HistoryRecord[], stamp: string): string[] {
-  const ids: string[] = [];
-  const elements: string[] = [];
-  const last = records.length - 1;
+/** Adds records, as they are stored, to a list. */
+export function pushElements(list: string[], records: readonly HistoryRecord[], stamp: string): void {
+  const length = list.length + records.length;
   for (const { id, data } of records) {
-    const stored = encodeId(id);
-    elements.push(`${ids.length === last ? stamp : ""}|${stored}|${data}`);
-    ids.push(stored);
+    list.push(`${list.length + 1 === length ? stamp : ""}|${encodeId(id)}|${data}`);
   }
-  return ids.concat(elements);
 }
 
 /** What an element of the list is: a record, the placeholder of an empty conversation, or neither. */

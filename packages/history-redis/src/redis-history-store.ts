@@ -2,7 +2,6 @@ import {
   type AppendOptions,
   assertCallOptions,
   assertCount,
-  assertHistoryRecords,
   assertListFilter,
   assertName,
   assertReadOptions,
@@ -17,11 +16,12 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { Appending } from "./appending.ts";
 import { borrow } from "./borrowed-connection.ts";
 import { Calls, type Request } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { type Connection, OwnConnection } from "./connection.ts";
-import { type Conversation, Conversations, hasCome, type Moment, momentIn } from "./conversations.ts";
+import { Conversations, NOW } from "./conversations.ts";
 import type { ConversationKeys } from "./keys.ts";
 import { listPage, parseListCursor } from "./listing.ts";
 import {
@@ -32,12 +32,12 @@ import {
   type Settings,
 } from "./options.ts";
 import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
-import { encodeId, encodeRecords, newStamp } from "./record-format.ts";
+import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { REPLACE } from "./replace-script.ts";
 import { type Script, scriptCall } from "./script.ts";
-import { assertCallSize, checkedRange, conditionOf } from "./write-input.ts";
-import { appendedOf, replacedOf } from "./write-replies.ts";
-import { APPEND, CLEAR } from "./write-scripts.ts";
+import { assertRecords, checkedRange, conditionOf } from "./write-input.ts";
+import { replacedOf } from "./write-replies.ts";
+import { CLEAR } from "./write-scripts.ts";
 
 /**
  * Conversations on Redis: one node, Sentinel or a Cluster, written by any number of processes.
@@ -65,6 +65,7 @@ export class RedisHistoryStore implements HistoryStore {
   readonly #connection: Connection;
   readonly #calls: Calls;
   readonly #conversations: Conversations;
+  readonly #appending: Appending;
 
   /**
    * Checks the options; connects at the first call.
@@ -74,7 +75,7 @@ export class RedisHistoryStore implements HistoryStore {
   constructor(connection: RedisHistoryStoreConnection, options: RedisHistoryStoreOptions = {}) {
     const address = resolveConnection(connection);
     this.#settings = resolveOptions(options);
-    const { timeoutMs, maxRecords, maxRecordBytes } = this.#settings;
+    const { timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
     this.capabilities = {
       dedupe: maxRecords === 0 ? "all" : 1000,
       processes: "many",
@@ -88,6 +89,7 @@ export class RedisHistoryStore implements HistoryStore {
     this.#connection = "call" in address ? borrow(address) : new OwnConnection(address, timeoutMs);
     this.#calls = new Calls(this.#connection, timeoutMs);
     this.#conversations = new Conversations(this.#settings.keyPrefix);
+    this.#appending = new Appending(ttlMs, maxRecords);
   }
 
   append(
@@ -101,42 +103,40 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#calls.run(() => {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
-      this.#assertRecords(records);
+      assertRecords(records, this.#settings.maxRecordBytes);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
-      const due = this.#nextDue(conversation);
-      // No id has a bar as it is stored.
-      const mark = `|${this.#settings.ttlMs}`;
-      const args = [condition, ...this.#limits(due), mark, ...encodeRecords(records, stamp)];
-      const receive = (reply: unknown) => {
-        const result = appendedOf(reply, stamp);
-        if (due !== undefined && result.appended > 0) {
-          conversation.due = due;
-        }
-        return result;
-      };
-      return writeRequest("append", APPEND, conversation.keys, args, options.signal, receive);
+      return this.#appending.request({ conversation, records, condition, stamp, signal: options.signal });
     });
   }
 
   read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     return this.#calls.run(() => {
-      const { keys } = this.#conversations.find(key);
+      const conversation = this.#conversations.find(key);
+      const { keys } = conversation;
       assertReadOptions(options);
       const { last, onCorrupt, withFirst, signal } = options;
       const before = options.before === undefined ? undefined : parseCursor(options.before);
       const page = { last, onCorrupt, withFirst };
       const { send, sendScript } = readCall(keys, page, before);
-      const receive = (reply: unknown) => pageOf(sliceOf(reply, page, before), keys.records, page, before);
+      const receive = (reply: unknown) => {
+        const slice = sliceOf(reply, page, before);
+        if (slice.version === "") {
+          // It is gone, or was never there: the next append begins it.
+          conversation.due = NOW;
+        }
+        return pageOf(slice, keys.records, page, before);
+      };
       return { name: "read", kind: "read", signal, send, sendScript, receive };
     });
   }
 
   clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     return this.#calls.run(() => {
-      const { keys } = this.#conversations.find(key);
+      const conversation = this.#conversations.find(key);
       assertCallOptions(options);
-      return writeRequest("clear", CLEAR, keys, [], options.signal, () => undefined);
+      conversation.due = NOW;
+      return writeRequest("clear", CLEAR, conversation.keys, [], options.signal, () => undefined);
     });
   }
 
@@ -150,11 +150,14 @@ export class RedisHistoryStore implements HistoryStore {
       const { keys } = this.#conversations.find(key);
       assertCallOptions(options);
       const { fromId, throughId } = checkedRange(range);
-      this.#assertRecords(records);
+      assertRecords(records, this.#settings.maxRecordBytes);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       const run = [encodeId(fromId), encodeId(throughId)];
-      const args = [condition, ...this.#limits(this.#nextDue()), stamp, ...run, ...encodeRecords(records, stamp)];
+      const { ttlMs, maxRecords } = this.#settings;
+      const head = [condition, String(ttlMs), String(maxRecords), stamp, ...run];
+      const args = head.concat(records.map(({ id }) => encodeId(id)));
+      pushElements(args, records, stamp);
       const receive = (reply: unknown) => replacedOf(reply, keys.records);
       return writeRequest("replace", REPLACE, keys, args, options.signal, receive);
     });
@@ -194,25 +197,6 @@ export class RedisHistoryStore implements HistoryStore {
     conditionOf(options.ifVersion);
     const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
-  }
-
-  #assertRecords(records: readonly HistoryRecord[]): void {
-    assertHistoryRecords(records, this.#settings.maxRecordBytes);
-    assertCallSize(records);
-  }
-
-  /** What every write is told beside its condition. */
-  #limits(due: Moment | undefined): string[] {
-    const { ttlMs, maxRecords } = this.#settings;
-    return [due === undefined ? String(ttlMs) : `+${ttlMs}`, String(maxRecords)];
-  }
-
-  /** Undefined when the index and the ids of the conversation need not be told now, else until when that will do. */
-  #nextDue(conversation?: Conversation): Moment | undefined {
-    const { ttlMs } = this.#settings;
-    return ttlMs > 0 && (conversation === undefined || hasCome(conversation.due))
-      ? momentIn(Math.ceil(ttlMs / 16))
-      : undefined;
   }
 }
 

@@ -24,13 +24,19 @@ local function version()
 end
 `;
 
-/** A script with its keys and arguments, ready to be sent in one round trip to whoever knows it. */
-export function scriptCall(
-  { text, sha }: Script,
-  keys: readonly string[],
-  args: readonly string[],
-): { readonly send: Send; readonly sendScript: Send } {
-  const all = [sha, String(keys.length), ...keys, ...args];
+/** The two ways to send a script: in one round trip to whoever knows it, and with its text. */
+export interface ScriptCall {
+  readonly send: Send;
+  readonly sendScript: Send;
+}
+
+/** A script with its keys and arguments, ready to be sent. */
+export function scriptCall(script: Script, keys: readonly string[], args: readonly string[]): ScriptCall {
+  return evalCall(script, [script.sha, String(keys.length), ...keys, ...args]);
+}
+
+/** The same of all that stands behind the command: the name of the script, the number of keys, keys and arguments. */
+export function evalCall({ text }: Script, all: string[]): ScriptCall {
   return {
     send: (client) => client.call("evalsha", all),
     sendScript: (client) => client.call("eval", [text, ...all.slice(1)]),

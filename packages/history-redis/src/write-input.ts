@@ -1,12 +1,62 @@
-import { AgentFrameworkError, assertName, configurationError, type HistoryRecord, utf8Length } from "@agentfw/core";
+import {
+  AgentFrameworkError,
+  assertHistoryRecords,
+  assertName,
+  configurationError,
+  type HistoryRecord,
+  utf8Length,
+} from "@agentfw/core";
 import { PROVIDER } from "./errors.ts";
+import { isSurelyJson } from "./sure-json.ts";
 
 /** More than this in one script would keep a server from answering anybody else for too long. */
 const MAX_RECORDS = 100_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Refuses more in one call than one script may hold. The records have been checked. @throws `too_large` */
-export function assertCallSize(records: readonly HistoryRecord[]): void {
+/** Most turns have no more records than these, among which a repeated id is found soonest by comparing each with each. */
+const FEW = 8;
+
+/**
+ * Refuses records that must not be stored, and more in one call than one script may hold.
+ *
+ * @throws `configuration`, `too_large`
+ */
+export function assertRecords(records: readonly HistoryRecord[], maxRecordBytes: number): void {
+  if (!isSurelyRight(records, maxRecordBytes)) {
+    assertHistoryRecords(records, maxRecordBytes);
+    assertCallSize(records);
+  }
+}
+
+/** True for the records of a turn when nothing can be wrong with them. False says nothing. */
+function isSurelyRight(records: readonly HistoryRecord[], maxRecordBytes: number): boolean {
+  if (!Array.isArray(records) || records.length > FEW) {
+    return false;
+  }
+  const mostUnits = Math.min(maxRecordBytes, MAX_BYTES / FEW) / 3;
+  for (let index = 0; index < records.length; index += 1) {
+    const record: unknown = records[index];
+    if (typeof record !== "object" || record === null || !("id" in record && "data" in record)) {
+      return false;
+    }
+    const { id, data } = record;
+    if (typeof id !== "string" || id === "" || typeof data !== "string" || id.length + data.length > mostUnits) {
+      return false;
+    }
+    for (let before = 0; before < index; before += 1) {
+      if (records[before]?.id === id) {
+        return false;
+      }
+    }
+    if (!isSurelyJson(data)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Refuses more in one call than one script may hold. The records have been checked. */
+function assertCallSize(records: readonly HistoryRecord[]): void {
   if (records.length > MAX_RECORDS) {
     throw tooLarge(`more than ${MAX_RECORDS} in one call`);
   }

@@ -4,6 +4,9 @@ import { listOf, textOf } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
 export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
+  if (typeof reply === "number" && Number.isSafeInteger(reply) && reply > 0) {
+    return { version: stamp, appended: reply };
+  }
   // A client may be set to give numbers as texts.
   const text = typeof reply === "number" ? String(reply) : textOf(reply);
   const [, sign, rest = ""] = /^([!=]?)(.*)$/s.exec(text) ?? [];

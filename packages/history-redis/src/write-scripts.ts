@@ -7,13 +7,11 @@ import { type Script, script, VERSION } from "./script.ts";
  * server's time, each function that is defined a tenth, and an append is called more often than anything else.
  */
 
-/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms (`+` when due) and maxRecords. */
+/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms and maxRecords. */
 export const WRITING: string = `
 local call = redis.call
 local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
-local isDue = string.byte(ttl) == 43
-if isDue then ttl = string.sub(ttl, 2) end
 local STEP = 4000
 ${VERSION}`;
 
@@ -98,161 +96,6 @@ local function enlist(isNew)
   hold(expiries, isNewExpiry and call('ZCARD', expiries) == 1, life)
 end
 `;
-
-/**
- * Lua: how many records an earlier try of this very call added whose answer was lost, or nothing. It goes by the stamp of
- * the call, wherever that is among the newest 10,000 records.
- */
-const ADDED_BEFORE = `
-  local stamp, last = string.match(ARGV[#ARGV], '^[^|]*'), nil
-  -- LPOS copies nothing, so looking costs little when there was no such try. The last record that was new has the stamp.
-  local at = count + 1
-  while not last and at > 1 and at > count - 99 do
-    at = at - 1
-    local element = (at == count and '' or stamp) .. ARGV[4 + count + at]
-    last = call('LPOS', records, element, 'RANK', -1, 'MAXLEN', at == count and 10000 or 200)
-  end
-  if not last then return '=' .. version() end
-  -- The newest record before that write has a stamp too.
-  local added = 1
-  while added < at and last > 0 do
-    local page = call('LRANGE', records, math.max(0, last - math.min(at - added, 200)), last - 1)
-    for place = #page, 1, -1 do
-      if string.byte(page[place]) ~= 124 then return added end
-      added = added + 1
-    end
-    last = last - #page
-  end
-  -- What the limit removed was among them.
-  return limit == '0' and added or at
-`;
-
-/**
- * ARGV after the common ones: the mark that tells in the set of ids that these and the index know of this ttl, the ids,
- * then as many elements. Gives how many were added, `=version` when none was, or `!version` when the condition does not
- * hold.
- */
-export const APPEND: Script = script(
-  WRITING,
-  `
-local count = (#ARGV - 4) / 2
-local known, isKnown, isTold = 0, nil, false
-for first = 0, count, STEP do
-  local found = call('SMISMEMBER', ids, unpack(ARGV, 4 + first, 4 + math.min(first + STEP - 1, count)))
-  for at = 1, #found do
-    if found[at] == 1 then
-      if first + at == 1 then
-        isTold = true
-      else
-        known, isKnown = known + 1, isKnown or {}
-        isKnown[first + at - 1] = true
-      end
-    end
-  end
-end
--- Who believes that ids and index were told of its ttl may mean those of a conversation that is gone.
-if not isTold and ttl ~= '0' then isDue = true end
--- Ids without a conversation are left over from one that is gone.
-if known > 0 and call('EXISTS', records) == 0 then known = 0 end
-
-if known > 0 and known < count and limit ~= '0' and count - limit > 0 then
-  -- Only the newest part of such an append ever stays. Where it is known, this is a repetition, and what came before it and
-  -- was forgotten must not be stored behind it.
-  local isRepeated = false
-  for at = count - limit + 1, count do isRepeated = isRepeated or isKnown[at] end
-  for at = 1, isRepeated and count - limit or 0 do
-    if not isKnown[at] then known, isKnown[at] = known + 1, true end
-  end
-end
-
-if known == count then
-`,
-  ADDED_BEFORE,
-  `
-end
-if condition ~= '*' then
-  local current = version()
-  if condition ~= '=' .. current then return '!' .. current end
-end
-
-local from, before, fresh = ARGV, 4, count
-if known > 0 then
-  from, before, fresh = {}, 0, count - known
-  local elements = {}
-  for at = 1, count do
-    if not isKnown[at] then
-      from[#from + 1] = ARGV[4 + at]
-      elements[#elements + 1] = ARGV[4 + count + at]
-    end
-  end
-  if isKnown[count] then elements[fresh] = string.match(ARGV[#ARGV], '^[^|]*') .. elements[fresh] end
-  for at = 1, fresh do from[fresh + at] = elements[at] end
-end
-
-local length
-for first = 1, fresh, STEP do
-  length = call('RPUSH', records, unpack(from, before + fresh + first, before + fresh + math.min(first + STEP - 1, fresh)))
-end
-
-local isNew, try = length == fresh, redis.pcall
-local over = limit == '0' and 0 or length - limit
-local answer, settle
-if isNew then
-  -- Their types are seen before anything hangs on them.
-  answer = try('LLEN', removed)
-  if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
-end
-if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
-
-if isNew or isDue or over > 0 then
-`,
-  PERMISSIONS,
-  TRIMMING,
-  INDEXING,
-  `
-  if type(answer) ~= 'table' and (isNew or isDue) then
-    local isDone, failure = pcall(enlist, isNew)
-    -- The server's pcall gives the text of an error, Lua's would give the error itself.
-    if not isDone then answer = type(failure) == 'table' and failure or redis.error_reply(failure) end
-  end
-  if type(answer) ~= 'table' and over > 0 then
-    answer = try('LLEN', removed)
-    -- The first ids that are removed get their life too.
-    if answer == 0 then answer = forbidden({ 'PTTL' }, ids) or forbidden({ 'PEXPIRE' }, removed) end
-    if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
-  end
-  if type(answer) ~= 'table' and ttl ~= '0' and (isNew or isDue) then
-    answer = forbidden({ 'SADD', 'PEXPIRE', 'PTTL' }, ids)
-  end
-  function settle()
-    if ttl ~= '0' and (isNew or isDue) then
-      hold(ids, isNew, lifeOfIndex())
-      call('SADD', ids, ARGV[4])
-    end
-    if over > 0 then trim(over) end
-  end
-end
-
--- Last, because a record whose id is remembered is never stored again.
-for first = 1, fresh, STEP do
-  if type(answer) ~= 'table' then
-    answer = try('SADD', ids, unpack(from, before + first, before + math.min(first + STEP - 1, fresh)))
-  end
-end
-if type(answer) == 'table' then
-  local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
-  if taken.err then call('RPOP', records, fresh) end
-  if isNew then
-    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-    try('ZREM', names, name)
-    try('ZREM', expiries, name)
-  end
-  return answer
-end
-if settle then settle() end
-return fresh
-`,
-);
 
 /** KEYS as for writing. */
 export const CLEAR: Script = script(

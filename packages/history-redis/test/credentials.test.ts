@@ -1,7 +1,8 @@
 import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { APPEND } from "../src/append-script.ts";
 import { RedisHistoryStore } from "../src/index.ts";
 import { REPLACE } from "../src/replace-script.ts";
-import { APPEND, CLEAR } from "../src/write-scripts.ts";
+import { CLEAR } from "../src/write-scripts.ts";
 import {
   codeOf,
   contentOf,
@@ -96,6 +97,22 @@ describe("credentials", () => {
     },
   );
 
+  test.each([["smismember"], ["rpushx"], ["pexpire"], ["sadd"], ["sadd", "ltrim"], ["pexpire", "ltrim"]])(
+    "that lose %j %s while a store is at work leave no record of what fails",
+    async (...commands) => {
+      const { admin, keyPrefix, url } = await withRules("~*", "+@all");
+      const { store } = openStore({ keyPrefix, url, ttlSeconds: 60 });
+      await store.append(KEY, recordsOf("1", "2"));
+      const { version } = await store.append(KEY, recordsOf("3"));
+      await admin.call("acl", ["setuser", keyPrefix, ...commands.map((command) => `-${command}`)]);
+      expect(await codeOf(store.append(KEY, recordsOf("4", "5")))).toBe("unauthorized");
+      expect(await store.read(KEY)).toEqual({ records: recordsOf("1", "2", "3"), version });
+      await admin.call("acl", ["setuser", keyPrefix, "+@all"]);
+      expect(await store.append(KEY, recordsOf("4", "5"))).toMatchObject({ appended: 2 });
+      expect((await store.read(KEY)).records).toEqual(recordsOf("1", "2", "3", "4", "5"));
+    },
+  );
+
   test("of a user who may neither finish an append nor trim leave no record of it", async () => {
     const { keyPrefix, url } = await withRules("~*", "+@all", "-sadd", "-ltrim");
     const { store } = openStore({ keyPrefix, url: inject("securedRedisUrl") });
@@ -181,7 +198,7 @@ describe("credentials", () => {
 
   test("of a user who may touch only the store's keys are enough", async () => {
     const commands =
-      "evalsha eval lrange lindex llen exists smismember lpos rpush lpush sadd srem lpop ltrim lset unlink";
+      "evalsha eval lrange lindex llen exists smismember lpos rpush rpushx lpush sadd srem lpop ltrim lset unlink";
     const others = "scard zadd zrem zcard zrange zrangebylex pexpire pttl persist time rpop";
     const rules = `${commands} ${others}`.split(" ").map((command) => `+${command}`);
     const { keyPrefix, url } = await withRules("~PREFIX:1:*", ...rules);
@@ -189,7 +206,8 @@ describe("credentials", () => {
       const { store } = openStore({ keyPrefix, url, ...options });
       await store.append(KEY, recordsOf("1", "2", "3"));
       await store.append(KEY, recordsOf("3", "4"));
-      await store.replace(KEY, { fromId: "2", throughId: "3" }, recordsOf("2"));
+      await store.append(KEY, recordsOf("5"));
+      await store.replace(KEY, { fromId: "3", throughId: "4" }, recordsOf("3"));
       const { older } = await store.read(KEY, { last: 1, withFirst: true });
       await store.read(KEY, { last: 1, before: older });
       expect((await store.list({ owner: "alice" })).items).toHaveLength(1);

@@ -105,6 +105,21 @@ describe("data that is not ours", () => {
     expect(await dump()).toEqual(before);
   });
 
+  test.each(["records", "ids"] as const)(
+    "in place of the %s, put there while a store is at work, stays",
+    async (which) => {
+      const { store, client, keyPrefix, keysOf } = openStore({ ttlSeconds: 60 });
+      await store.append(KEY, recordsOf("1", "2"));
+      await store.append(KEY, recordsOf("3"));
+      await client.set(keysOf(KEY)[which], "somebody else's");
+      const keys = await keysBelow(client, keyPrefix);
+      const before = await Promise.all(keys.map((key) => contentOf(client, key)));
+      expect(await codeOf(store.append(KEY, recordsOf("4", "5")))).toBe("corrupt");
+      expect(await keysBelow(client, keyPrefix)).toEqual(keys);
+      expect(await Promise.all(keys.map((key) => contentOf(client, key)))).toEqual(before);
+    },
+  );
+
   test("in place of the records is corrupt for reads, and told by list", async () => {
     const { store, client, keysOf } = openStore();
     await store.append(KEY, recordsOf("1"));

@@ -3,9 +3,9 @@ import {
   decodeElement,
   decodeId,
   encodeId,
-  encodeRecords,
   isPlaceholder,
   newStamp,
+  pushElements,
   stampTime,
   versionOf,
 } from "../src/record-format.ts";
@@ -51,8 +51,10 @@ describe("elements", () => {
       { id: "a", data: '{"x":"|"}' },
       { id: "b|", data: "1" },
     ];
-    expect(encodeRecords(records, "0-0")).toEqual(["a", "b%7C", '|a|{"x":"|"}', "0-0|b%7C|1"]);
-    expect(encodeRecords(records, "0-0").slice(2).map(decodeElement)).toEqual(records);
+    const list = ["before"];
+    pushElements(list, records, "0-0");
+    expect(list).toEqual(["before", '|a|{"x":"|"}', "0-0|b%7C|1"]);
+    expect(list.slice(1).map(decodeElement)).toEqual(records);
   });
 
   test.each(["", "no record at all", "|", "a|b", "stamp|id|{}", "0-0|id|", "||{}", "0-0||{}", "0-|a|1", "-0|a|1"])(

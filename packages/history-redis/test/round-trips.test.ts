@@ -57,6 +57,52 @@ describe("round trips", () => {
     expect((await store.read(KEY)).records).toEqual(recordsOf("1", "2", "3"));
   });
 
+  test("are two where somebody else removed what a store wrote to, and the new conversation is a whole one", async () => {
+    const { store, client, keyPrefix, keysOf } = await ownServer({ ttlSeconds: 60 });
+    const other = openStore({ url: `redis://127.0.0.1:${client.options.port}`, keyPrefix }).store;
+    const removals = [() => other.clear(KEY), () => client.pexpire(keysOf(KEY).records, 0)];
+    for (const remove of removals) {
+      await store.append(KEY, recordsOf("1", "2"));
+      await remove();
+      for (const [ids, commands] of [
+        [
+          ["1", "3"],
+          ["evalsha", "evalsha"],
+        ],
+        [["4"], ["evalsha"]],
+      ] as const) {
+        const { sent } = await monitor(client, keyPrefix, () => {
+          const records = recordsOf(...ids);
+          const call = store.append(KEY, records);
+          // What is sent the second time is what was checked, whatever the caller does with it meanwhile.
+          records.splice(0, 1, ...recordsOf("changed"));
+          return call;
+        });
+        expect(commandsOf(sent)).toEqual(commands);
+      }
+      expect((await store.read(KEY)).records).toEqual(recordsOf("1", "3", "4"));
+      expect((await store.list({ owner: "alice" })).items.map(({ key }) => key)).toEqual([KEY]);
+      const { ids, names, expiries } = keysOf(KEY);
+      for (const key of [ids, names, expiries]) {
+        expect(await client.pttl(key)).toBeGreaterThan(60_000);
+      }
+      await store.clear(KEY);
+    }
+  });
+
+  test.each([0, 60])("are one where the store knows that the conversation is gone (ttl %i)", async (ttlSeconds) => {
+    const { store, client, keyPrefix } = await ownServer(ttlSeconds === 0 ? {} : { ttlSeconds });
+    const other = openStore({ url: `redis://127.0.0.1:${client.options.port}`, keyPrefix }).store;
+    const removals = [() => store.clear(KEY), () => other.clear(KEY).then(() => store.read(KEY, { last: 20 }))];
+    for (const remove of removals) {
+      await store.append(KEY, recordsOf("1"));
+      await remove();
+      const { sent } = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("1")));
+      expect(commandsOf(sent)).toEqual(["evalsha"]);
+      expect((await other.list({ owner: "alice" })).items).toHaveLength(1);
+    }
+  });
+
   test("are one of a store that was opened on a server that knows the scripts", async () => {
     const { store, client, keyPrefix } = await ownServer();
     await store.append(KEY, recordsOf("1"));
@@ -137,10 +183,14 @@ describe("what many sessions send at once", () => {
 
 describe("the work of the server", () => {
   test("for an append is the same four commands, whatever is stored", async () => {
-    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 3600 });
+    const { store, client, keyPrefix, keysOf } = await ownServer({ ttlSeconds: 3600 });
     await store.append(KEY, recordsOf(...Array.from({ length: 5_000 }, (_, index) => `old-${index}`)));
-    const { byScripts } = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("1", "2")));
-    expect(commandsOf(byScripts)).toEqual(["smismember", "rpush", "pexpire", "sadd"]);
+    const { sent, byScripts } = await monitor(client, keyPrefix, () => store.append(KEY, recordsOf("1", "2")));
+    expect(commandsOf(byScripts)).toEqual(["smismember", "rpushx", "pexpire", "sadd"]);
+    const { records, ids } = keysOf(KEY);
+    // Two keys, what tells of the expiry, and the records.
+    expect(sent[0]?.slice(2, 6)).toEqual(["2", records, ids, "|3600000"]);
+    expect(sent[0]).toHaveLength(8);
   });
 
   test("for a read of the newest is one command for one more than was asked for", async () => {

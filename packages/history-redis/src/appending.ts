@@ -1,0 +1,86 @@
+import type { HistoryRecord } from "@agentfw/core";
+import { APPEND } from "./append-script.ts";
+import type { Request } from "./calls.ts";
+import { type Conversation, hasCome, type Moment, momentIn, NEVER } from "./conversations.ts";
+import { pushElements } from "./record-format.ts";
+import { evalCall } from "./script.ts";
+import { appendedOf } from "./write-replies.ts";
+
+/** An append whose parts were checked. */
+export interface Append {
+  readonly conversation: Conversation;
+  /** The caller's, who may change them later. */
+  readonly records: readonly HistoryRecord[];
+  /** As the scripts take it. */
+  readonly condition: string;
+  /** The version that it makes. */
+  readonly stamp: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What `append` gives. */
+export interface Appended {
+  readonly version: string;
+  readonly appended: number;
+}
+
+/** More records than these are not worth two ways to send them. */
+const MOST_USUAL_RECORDS = 1000;
+
+/** Makes the requests for appends to a store with these limits; 0 is none. */
+export class Appending {
+  readonly #ttlMs: number;
+  readonly #maxRecords: number;
+  /** Tells in a set of ids that the ttl is known there. No id has a bar as it is stored. */
+  readonly #mark: string;
+
+  constructor(ttlMs: number, maxRecords: number) {
+    this.#ttlMs = ttlMs;
+    this.#maxRecords = maxRecords;
+    this.#mark = `|${ttlMs}`;
+  }
+
+  /** Each key and argument costs both sides, so where the index need not be told, only what is needed then is sent. */
+  request(append: Append): Request<Appended> {
+    const { condition, conversation, records, signal, stamp } = append;
+    const isDue = hasCome(conversation.due);
+    if (isDue || condition !== "*" || this.#maxRecords > 0 || records.length > MOST_USUAL_RECORDS) {
+      const elements: string[] = [];
+      pushElements(elements, records, stamp);
+      return this.#wholeRequest(append, elements, isDue);
+    }
+    const { keys } = conversation;
+    const args = [APPEND.sha, "2", keys.records, keys.ids, this.#mark];
+    const start = args.length;
+    pushElements(args, records, stamp);
+    const { send, sendScript } = evalCall(APPEND, args);
+    const receive = (reply: unknown) => appendedOf(reply, stamp);
+    const instead = (reply: unknown) =>
+      reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined;
+    return { name: "append", kind: "write", signal, send, sendScript, receive, instead };
+  }
+
+  /** The append with all that it may have to touch. */
+  #wholeRequest(append: Append, elements: readonly string[], isDue: boolean): Request<Appended> {
+    const { condition, conversation, signal, stamp } = append;
+    const { keys } = conversation;
+    const head = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
+    const tail = [condition, String(this.#maxRecords), isDue && this.#ttlMs > 0 ? "+" : ""];
+    const args = head.concat(elements, tail);
+    const { send, sendScript } = evalCall(APPEND, args);
+    const due = isDue ? this.#nextDue() : undefined;
+    const receive = (reply: unknown) => {
+      const result = appendedOf(reply, stamp);
+      if (due !== undefined && result.appended > 0) {
+        conversation.due = due;
+      }
+      return result;
+    };
+    return { name: "append", kind: "write", signal, send, sendScript, receive };
+  }
+
+  /** Until when ids and index need not be told again. */
+  #nextDue(): Moment {
+    return this.#ttlMs > 0 ? momentIn(Math.ceil(this.#ttlMs / 16)) : NEVER;
+  }
+}
