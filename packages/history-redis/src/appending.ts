@@ -57,7 +57,7 @@ export class Appending {
     const receive = (reply: unknown) => appendedOf(reply, stamp);
     const instead = (reply: unknown) =>
       reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined;
-    return { name: "append", kind: "write", signal, send, sendScript, receive, instead };
+    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendScript, receive, instead };
   }
 
   /** The append with all that it may have to touch. */
@@ -76,7 +76,7 @@ export class Appending {
       }
       return result;
     };
-    return { name: "append", kind: "write", signal, send, sendScript, receive };
+    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendScript, receive };
   }
 
   /** Until when ids and index need not be told again. */

@@ -5,12 +5,14 @@ import { Deadlines } from "./deadlines.ts";
 import { answerWord, isAnswer, isConnectionLost, isUnsent, PROVIDER, toFrameworkError } from "./errors.ts";
 import { gather } from "./gathering.ts";
 
-/** What is asked of the server. It must be safe to ask twice: ids and stamps make it so. */
+/** What is asked of the server. */
 export interface Request<T, Reply = unknown> {
   /** Named in errors. */
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
   readonly kind: "read" | "write";
+  /** False when a second try could undo what somebody wrote behind the first; ids and stamps make most writes safe. */
+  readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
   /** Sends it. Never throws, but rejects. */
   readonly send: Send<Reply>;
@@ -169,7 +171,7 @@ class Call<T, Reply> {
     const isLost = isConnectionLost(error);
     // A driver that sends again by itself shows the last answer only, and an earlier one may have been lost.
     this.#isUncertain ||= isLost || connection.interruptions !== this.#interruptionsBefore;
-    this.#tryAgain(error, isLost || isUnsent(error));
+    this.#tryAgain(error, (isLost && this.#request.mayRepeat) || isUnsent(error));
   }
 
   #tryAgain(error: unknown, mayPass: boolean): void {

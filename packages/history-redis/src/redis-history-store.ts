@@ -18,7 +18,7 @@ import {
 } from "@agentfw/core";
 import { Appending } from "./appending.ts";
 import { borrow } from "./borrowed-connection.ts";
-import { Calls, type Request } from "./calls.ts";
+import { Calls } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { type Connection, OwnConnection } from "./connection.ts";
 import { Conversations, NOW } from "./conversations.ts";
@@ -34,7 +34,7 @@ import {
 import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
 import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { REPLACE } from "./replace-script.ts";
-import { type Script, scriptCall } from "./script.ts";
+import { scriptCall } from "./script.ts";
 import { assertRecords, checkedRange, conditionOf } from "./write-input.ts";
 import { replacedOf } from "./write-replies.ts";
 import { CLEAR } from "./write-scripts.ts";
@@ -50,8 +50,9 @@ import { CLEAR } from "./write-scripts.ts";
  *
  * *Isolation*: owner, source and session are JSON text inside of the key; no key is ever used as a pattern.
  *
- * *Failure*: what is sent can be sent twice, so a lost answer is asked for again until the deadline. An element that is
- * no record and a key of another type are `corrupt`, and stay as they are.
+ * *Failure*: what can be sent twice is, so a lost answer is asked for again until the deadline; `clear`, and `replace` by
+ * the same ids without `ifVersion`, are `outcome_unknown` then. An element that is no record and a key of another type are
+ * `corrupt`, and stay as they are.
  *
  * *Limits*: 100,000 records and 256 MiB in one call. What a failover of the server loses is lost. Redis 7.0 or later.
  *
@@ -127,7 +128,7 @@ export class RedisHistoryStore implements HistoryStore {
         }
         return pageOf(slice, keys.records, page, before);
       };
-      return { name: "read", kind: "read", signal, send, sendScript, receive };
+      return { name: "read", kind: "read", mayRepeat: true, signal, send, sendScript, receive };
     });
   }
 
@@ -136,7 +137,9 @@ export class RedisHistoryStore implements HistoryStore {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
       conversation.due = NOW;
-      return writeRequest("clear", CLEAR, conversation.keys, [], options.signal, () => undefined);
+      const { send, sendScript } = scriptCall(CLEAR, listOf(conversation.keys), []);
+      const receive = () => undefined;
+      return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendScript, receive };
     });
   }
 
@@ -156,10 +159,14 @@ export class RedisHistoryStore implements HistoryStore {
       const run = [encodeId(fromId), encodeId(throughId)];
       const { ttlMs, maxRecords } = this.#settings;
       const head = [condition, String(ttlMs), String(maxRecords), stamp, ...run];
-      const args = head.concat(records.map(({ id }) => encodeId(id)));
+      const newIds = records.map(({ id }) => id);
+      const args = head.concat(newIds.map(encodeId));
       pushElements(args, records, stamp);
       const receive = (reply: unknown) => replacedOf(reply, keys.records);
-      return writeRequest("replace", REPLACE, keys, args, options.signal, receive);
+      // Records that keep both ends of the range would be put in place of what somebody made of them since.
+      const mayRepeat = options.ifVersion !== undefined || ![fromId, throughId].every((end) => newIds.includes(end));
+      const { send, sendScript } = scriptCall(REPLACE, listOf(keys), args);
+      return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendScript, receive };
     });
   }
 
@@ -177,7 +184,7 @@ export class RedisHistoryStore implements HistoryStore {
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
         const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
         const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
-        return { name: "list", kind: "read", signal, send, receive: (page) => page };
+        return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });
     } finally {
       isOver = true;
@@ -200,14 +207,6 @@ export class RedisHistoryStore implements HistoryStore {
   }
 }
 
-function writeRequest<T>(
-  name: string,
-  script: Script,
-  { records, ids, removed, names, expiries }: ConversationKeys,
-  args: readonly string[],
-  signal: AbortSignal | undefined,
-  receive: (reply: unknown) => T,
-): Request<T> {
-  const { send, sendScript } = scriptCall(script, [records, ids, removed, names, expiries], args);
-  return { name, kind: "write", signal, send, sendScript, receive };
+function listOf({ records, ids, removed, names, expiries }: ConversationKeys): readonly string[] {
+  return [records, ids, removed, names, expiries];
 }

@@ -121,11 +121,43 @@ describe.each(EVERYWHERE)("a replace whose answer is lost (%s)", (connected) => 
 });
 
 describe("a clear whose answer is lost", () => {
-  test.each(EVERYWHERE)("succeeds (%s)", async (connected) => {
+  test.each(EVERYWHERE)("is done, and of unknown outcome where the store cannot ask again (%s)", async (connected) => {
     const faulty = await openWithRecords(connected);
     const isGone = async () => (await idsOf(faulty)).length === 0;
-    await withLostAnswer(faulty, () => faulty.store.clear(KEY), isGone);
+    const call = withLostAnswer(faulty, () => faulty.store.clear(KEY), isGone);
+    if (connected === "url") {
+      expect(await rejection(call)).toMatchObject({ code: "outcome_unknown", retryable: true });
+    } else {
+      await call;
+    }
     expect(await idsOf(faulty)).toEqual([]);
+  });
+
+  test("takes away nothing that somebody appended behind it", async () => {
+    const faulty = await openWithRecords("url");
+    const isGone = async () => (await idsOf(faulty)).length === 0;
+    const append = () => faulty.direct.append(KEY, recordsOf("theirs"));
+    const call = withLostAnswer(faulty, () => faulty.store.clear(KEY), isGone, append);
+    expect(await rejection(call)).toMatchObject({ code: "outcome_unknown" });
+    expect(await idsOf(faulty)).toEqual(["theirs"]);
+  });
+});
+
+describe("a replace by the same ids whose answer is lost", () => {
+  test("does not undo what somebody put in their place since", async () => {
+    const faulty = await openWithRecords("url");
+    const range = { fromId: "1", throughId: "1" };
+    const textOf = async () => (await faulty.direct.read(KEY)).records[0]?.data;
+    const replace = (store: RedisHistoryStore, by: string) => store.replace(KEY, range, [{ id: "1", data: `"${by}"` }]);
+    const isDone = async () => (await textOf()) === '"ours"';
+    const call = withLostAnswer(
+      faulty,
+      () => replace(faulty.store, "ours"),
+      isDone,
+      () => replace(faulty.direct, "theirs"),
+    );
+    expect(await rejection(call)).toMatchObject({ code: "outcome_unknown", retryable: true });
+    expect(await textOf()).toBe('"theirs"');
   });
 });
 

@@ -41,7 +41,8 @@ export function openCluster(proxies?: readonly FaultProxy[]): Cluster {
     port: proxies?.[index]?.port ?? Number(port),
   }));
   const natMap = Object.fromEntries(urls.map(({ host }, index) => [host, nodes[index] ?? { host, port: 0 }]));
-  const client = new Cluster(nodes, { natMap });
+  // The driver's own limit of 16 is a second and a half, and a busy machine may take longer to come back.
+  const client = new Cluster(nodes, { natMap, maxRedirections: 100 });
   client.on("error", () => {});
   return client;
 }
