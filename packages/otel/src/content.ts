@@ -36,21 +36,22 @@ function part(content: Content): Part {
     case "function_result":
       return { type: "tool_call_response", id: content.callId, response: content.result };
     case "data":
-      // How much of it there is says enough; bytes would fill a trace.
-      return {
-        type: "blob",
-        modality: modality(content.mediaType),
-        mime_type: content.mediaType,
-        content: `(${content.data.length} bytes)`,
-      };
+      return { ...blob(content.mediaType), byte_count: content.data.length };
     case "uri":
-      return { type: "uri", modality: modality(content.mediaType), mime_type: content.mediaType, uri: content.uri };
+      return content.uri.startsWith("data:")
+        ? blob(content.mediaType)
+        : { type: "uri", modality: modality(content.mediaType), mime_type: content.mediaType, uri: content.uri };
     case "hosted_file":
       return { type: "file", modality: modality(content.mediaType), file_id: content.fileId };
     default:
       // What the conventions have no form for is named only.
       return { type: content.type };
   }
+}
+
+/** Bytes would fill a trace: that they were there says enough. */
+function blob(mediaType: string | undefined): Part {
+  return { type: "blob", modality: modality(mediaType), mime_type: mediaType };
 }
 
 function modality(mediaType = ""): string {
