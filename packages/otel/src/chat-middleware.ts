@@ -2,7 +2,7 @@ import type { ChatInvocation, ChatMiddleware, ChatRequestOptions, ChatUpdate, Fi
 import type { Attributes } from "@opentelemetry/api";
 import { ATTRIBUTE } from "./attributes.ts";
 import { instructionsText, messagesText, PieceFolder, toolsText } from "./content.ts";
-import type { Operation, Outcome } from "./operation.ts";
+import { type Operation, type Outcome, quietly } from "./operation.ts";
 import type { Recorder } from "./recorder.ts";
 import { UsageSum } from "./usage.ts";
 import { WatchedStream, type Watcher } from "./watched-stream.ts";
@@ -72,12 +72,12 @@ class ChatWatcher implements Watcher<ChatUpdate> {
     this.#answer = answer;
     if (operation.isRecording) {
       const { captureContent, captureIds } = recorder.settings;
+      this.#folder = captureContent ? new PieceFolder() : undefined;
       operation.set({
         ...requestAttributes(invocation.options),
         ...(captureIds ? { [ATTRIBUTE.conversationId]: invocation.session?.sessionId } : {}),
-        ...(captureContent ? contentAttributes(invocation) : {}),
       });
-      this.#folder = captureContent ? new PieceFolder() : undefined;
+      quietly(() => operation.set(captureContent ? contentAttributes(invocation) : {}));
     }
   }
 

@@ -1,8 +1,9 @@
 import { type AgentSession, type FinishReason, type MessagesInput, messagesFromInput } from "@agentfw/core";
+import type { Attributes } from "@opentelemetry/api";
 import { ATTRIBUTE } from "./attributes.ts";
 import { messagesText, type Piece, PieceFolder } from "./content.ts";
 import type { Instruments } from "./instruments.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, quietly } from "./operation.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunState } from "./run-state.ts";
 import { UsageSum } from "./usage.ts";
@@ -69,6 +70,7 @@ class RunWatcher implements Watcher<RunUpdate> {
   readonly signal: AbortSignal;
   readonly #instruments: Instruments | undefined;
   readonly #state: RunState;
+  readonly #labels: Attributes;
   readonly #usage = new UsageSum();
   readonly #folder: PieceFolder | undefined;
   #finishReason: FinishReason | undefined;
@@ -78,11 +80,12 @@ class RunWatcher implements Watcher<RunUpdate> {
     this.signal = invocation.signal;
     this.#instruments = operation.instruments;
     this.#state = state;
-    this.#instruments?.activeRuns.add(1);
-    watchWaiting(recorder, operation, invocation);
+    this.#labels = { [ATTRIBUTE.agentName]: state.agentName };
+    this.#instruments?.activeRuns.add(1, this.#labels);
+    watchWaiting(recorder, operation, invocation, this.#labels);
     if (operation.isRecording) {
-      operation.set(startAttributes(recorder, invocation));
       this.#folder = recorder.settings.captureContent ? new PieceFolder() : undefined;
+      quietly(() => operation.set(startAttributes(recorder, invocation)));
     }
   }
 
@@ -93,7 +96,7 @@ class RunWatcher implements Watcher<RunUpdate> {
   }
 
   finish(): void {
-    this.#instruments?.activeRuns.add(-1);
+    this.#instruments?.activeRuns.add(-1, this.#labels);
     for (const tool of this.#state.openTools) {
       tool.fail(new DOMException("The run ended before the tool", "AbortError"));
     }
@@ -107,7 +110,7 @@ class RunWatcher implements Watcher<RunUpdate> {
   }
 }
 
-function startAttributes(recorder: Recorder, { agent, session, runId, input }: RunInvocation) {
+function startAttributes(recorder: Recorder, { agent, session, runId, input }: RunInvocation): Attributes {
   const { captureContent, captureIds, captureOwner } = recorder.settings;
   return {
     [ATTRIBUTE.agentDescription]: agent.description,
@@ -127,16 +130,16 @@ function inputText(input: MessagesInput): string | undefined {
 }
 
 /** A span and a count for as long as the run stands behind another one. */
-function watchWaiting(recorder: Recorder, operation: Operation, invocation: RunInvocation): void {
+function watchWaiting(recorder: Recorder, operation: Operation, invocation: RunInvocation, labels: Attributes): void {
   const outer = invocation.onWait;
   invocation.onWait = () => {
     const outerOver = outer?.();
     const waiting = operation.run(() =>
       recorder.begin({ name: "wait_for_conversation", kind: "internal", attributes: {}, measure: () => undefined }),
     );
-    operation.instruments?.waitingRuns.add(1);
+    operation.instruments?.waitingRuns.add(1, labels);
     return () => {
-      operation.instruments?.waitingRuns.add(-1);
+      operation.instruments?.waitingRuns.add(-1, labels);
       waiting?.end();
       outerOver?.();
     };

@@ -59,11 +59,13 @@ describe("watching", () => {
     const watch = new Watch({ captureContent: true });
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    const odd: Tool = { ...look, execute: () => circle };
+    const odd: Tool = { ...look, parameters: circle as never, execute: () => circle };
     const response = await agentOf(watch, model([call("1", "look")], "done"), { tools: [odd] }).run("go");
     expect(response.text).toBe("done");
     expect(watch.names()).toEqual(["chat", "execute_tool look", "chat", "invoke_agent"]);
-    expect(faults).toEqual(["@agentfw/otel could not record an operation"]);
+    // The tools of two model calls, and the result of the tool.
+    expect(faults).toEqual(Array(3).fill("@agentfw/otel could not record an operation"));
+    expect(watch.spans[0]?.attributes).toHaveProperty("gen_ai.output.messages");
   });
 
   it("gives the very error, and shows input that the run refuses by its error", async () => {

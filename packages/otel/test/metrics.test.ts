@@ -80,7 +80,7 @@ describe("what is measured of a run", () => {
     expect(await watch.counts("gen_ai.execute_tool.duration")).toEqual([
       [{ "gen_ai.tool.name": "look", "gen_ai.agent.name": "cook" }, 1],
     ]);
-    expect(await watch.points("agentfw.run.active")).toEqual([[{}, 0]]);
+    expect(await watch.points("agentfw.run.active")).toEqual([[{ "gen_ai.agent.name": "cook" }, 0]]);
   });
 
   it("tells failures apart by their code", async () => {

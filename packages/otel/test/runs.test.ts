@@ -346,6 +346,8 @@ describe("the span of a tool", () => {
 });
 
 describe("a run that has to wait", () => {
+  const cook = { "gen_ai.agent.name": "cook" };
+
   it("shows the wait as a span of its own, and is counted while it lasts", async () => {
     const watch = new Watch();
     const agent = agentOf(watch, model([piece("a"), piece("b")], "c"), { name: "cook" });
@@ -353,8 +355,8 @@ describe("a run that has to wait", () => {
     const first = agent.runStream("go", { session })[Symbol.asyncIterator]();
     await first.next();
     const second = agent.run("go", { session });
-    await vi.waitFor(async () => expect(await watch.points("agentfw.run.waiting")).toEqual([[{}, 1]]));
-    expect(await watch.points("agentfw.run.active")).toEqual([[{}, 2]]);
+    await vi.waitFor(async () => expect(await watch.points("agentfw.run.waiting")).toEqual([[cook, 1]]));
+    expect(await watch.points("agentfw.run.active")).toEqual([[cook, 2]]);
     await first.next();
     await first.next();
     await second;
@@ -365,8 +367,8 @@ describe("a run that has to wait", () => {
       "  wait_for_conversation",
       "  chat",
     ]);
-    expect(await watch.points("agentfw.run.waiting")).toEqual([[{}, 0]]);
-    expect(await watch.points("agentfw.run.active")).toEqual([[{}, 0]]);
+    expect(await watch.points("agentfw.run.waiting")).toEqual([[cook, 0]]);
+    expect(await watch.points("agentfw.run.active")).toEqual([[cook, 0]]);
   });
 
   it("lets other middleware hear of the wait too", async () => {
