@@ -84,8 +84,7 @@ export class Operation {
       }
       span.end();
       if (instruments !== undefined) {
-        // Inside, so that an exemplar names this span.
-        this.run(() => measure({ seconds: this.seconds, errorType: type, instruments }));
+        measure({ seconds: this.seconds, errorType: type, instruments });
       }
     });
   }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { Agent, agentMiddleware } from "@agentfw/agent";
 import { AgentFrameworkError, HistoryProvider, InMemoryHistoryStore, type Tool } from "@agentfw/core";
 import { SpanStatusCode, trace } from "@opentelemetry/api";
@@ -210,6 +211,46 @@ describe("the span of a stream", () => {
     }
   });
 
+  it("has in it what middleware and models clean up when the reader leaves", async () => {
+    const watch = new Watch();
+    const own = watch.tracerProvider.getTracer("app");
+    const cleaning = agentMiddleware(async function* (_, next) {
+      try {
+        yield* next();
+      } finally {
+        own.startSpan("middleware").end();
+      }
+    });
+    const client = model(async function* () {
+      try {
+        yield piece("a");
+        yield piece("b");
+      } finally {
+        own.startSpan("model").end();
+      }
+    });
+    const agent = new Agent({ client, middleware: [...watch.telemetry.middleware, cleaning] });
+    await own.startActiveSpan("request", async (request) => {
+      for await (const _ of agent.runStream("go")) {
+        break;
+      }
+      request.end();
+    });
+    expect(watch.tree()).toEqual(["request", "  invoke_agent", "    chat", "      model", "    middleware"]);
+  });
+
+  it("leaves no listener on the caller's signal", async () => {
+    const watch = new Watch();
+    const { signal } = new AbortController();
+    const agent = agentOf(watch, model("a", [piece("b"), piece("c")], new Error("no")));
+    await agent.run("go", { signal });
+    for await (const _ of agent.runStream("go", { signal })) {
+      break;
+    }
+    await failureOf(agent.run("go", { signal }));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
   it("is none when nobody asks for a piece", async () => {
     const watch = new Watch();
     const stream = agentOf(watch, model("a")).runStream("go")[Symbol.asyncIterator]();
@@ -340,7 +381,7 @@ describe("the span of a tool", () => {
     expect(watch.names()).toEqual(["chat", "execute_tool look", "invoke_agent"]);
     expect(watch.span("execute_tool look").attributes["error.type"]).toBe("AbortError");
     stuck.open();
-    await stuck.passed;
+    await vi.waitFor(async () => expect(await watch.counts("gen_ai.execute_tool.duration")).toMatchObject([[{}, 1]]));
     expect(watch.spans).toHaveLength(3);
   });
 });

@@ -226,6 +226,19 @@ describe("a watched store", () => {
     expect(watch.spans).toHaveLength(1);
   });
 
+  it("has below its span what the store's driver begins", async () => {
+    const watch = new Watch();
+    const driver = watch.tracerProvider.getTracer("driver");
+    class Remote extends InMemoryHistoryStore {
+      override async clear(owned: HistoryKey) {
+        driver.startSpan("DELETE").end();
+        return super.clear(owned);
+      }
+    }
+    await watch.telemetry.historyStore(new Remote()).clear(key);
+    expect(watch.tree()).toEqual(["history_store.clear", "  DELETE"]);
+  });
+
   it("rejects where the store throws", async () => {
     const watch = new Watch();
     const own = new OwnStore();
