@@ -9,7 +9,7 @@ export function toolMiddleware(recorder: Recorder): FunctionMiddleware {
   return {
     kind: "function",
     handle: (invocation, next) => {
-      const operation = beginTool(recorder, invocation);
+      const operation = quietly(() => beginTool(recorder, invocation));
       return operation === undefined ? next() : watched(recorder, operation, next);
     },
   };

@@ -46,7 +46,7 @@ export class WatchedStream<T> implements AsyncIterableIterator<T> {
     }
     if (!this.#isBegun) {
       this.#isBegun = true;
-      this.#watcher = this.#watch();
+      this.#watcher = quietly(this.#watch);
       this.#watcher?.signal?.addEventListener("abort", this.#onAbort, { once: true });
     }
     const watcher = this.#watcher;

@@ -68,6 +68,23 @@ describe("watching", () => {
     expect(watch.spans[0]?.attributes).toHaveProperty("gen_ai.output.messages");
   });
 
+  it("lets through what it does not understand", async () => {
+    diag.setLogger(logger);
+    const [run, chat, tool] = new Watch().telemetry.middleware;
+    const pieces = async function* () {
+      yield { contents: [] };
+    };
+    for (const middleware of [run, chat]) {
+      const seen: unknown[] = [];
+      for await (const update of middleware.handle({} as never, pieces)) {
+        seen.push(update);
+      }
+      expect(seen).toEqual([{ contents: [] }]);
+    }
+    expect(await tool.handle({} as never, async () => "seen")).toBe("seen");
+    expect(faults).toHaveLength(3);
+  });
+
   it("gives the very error, and shows input that the run refuses by its error", async () => {
     const watch = new Watch({ captureContent: true });
     const error = await failureOf(agentOf(watch, model("hi")).run([{ role: "nobody", contents: "go" }] as never));
