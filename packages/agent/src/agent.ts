@@ -107,16 +107,16 @@ export class Agent {
       return pipeline(this.#settings, request, options, input, emit);
     }
     const invocation: AgentInvocation = {
+      agent: { name: this.name, description: this.description },
       runId,
       session: options.session,
       signal: options.signal ?? new AbortController().signal,
       input,
     };
-    const updates = composeStreams<AgentInvocation, AgentUpdate>(
-      middleware,
-      invocation,
-      () => new UpdateChannel((inner) => pipeline(this.#settings, request, options, invocation.input, inner)),
-    );
+    const updates = composeStreams<AgentInvocation, AgentUpdate>(middleware, invocation, () => {
+      const inside = { ...request, onWait: invocation.onWait };
+      return new UpdateChannel((inner) => pipeline(this.#settings, inside, options, invocation.input, inner));
+    });
     for await (const update of updates) {
       await emit(update);
     }

@@ -11,10 +11,17 @@ import type { AgentUpdate } from "./response.ts";
 
 /** One run on its way through agent middleware. `input` may be replaced before `next`. */
 export interface AgentInvocation {
+  /** Whose run it is. */
+  readonly agent: { readonly name: string | undefined; readonly description: string | undefined };
   readonly runId: string;
   readonly session: AgentSession | undefined;
   readonly signal: AbortSignal;
   input: MessagesInput;
+  /**
+   * May be set before `next`: called when the run has to wait behind another one on its conversation. What it returns is
+   * called once the wait is over, however it ends. Must not throw; middleware that finds one here calls it too.
+   */
+  onWait?: (() => () => void) | undefined;
 }
 
 /**

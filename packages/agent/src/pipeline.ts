@@ -169,7 +169,12 @@ async function enter(
       message: "nobody read the stream, so its place on the conversation went to the next run",
       sessionId: session.sessionId,
     });
-  return enterConversation(place, { concurrency, queueTimeoutMs, signal, held: heldPlaces(), onGaveWay });
+  const entered = enterConversation(place, { concurrency, queueTimeoutMs, signal, held: heldPlaces(), onGaveWay });
+  if (!(entered instanceof Promise)) {
+    return entered;
+  }
+  const over = request.onWait?.();
+  return over === undefined ? entered : entered.finally(over);
 }
 
 interface ScopeParts {

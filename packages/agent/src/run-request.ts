@@ -24,6 +24,8 @@ export interface RunRequest {
   readonly serviceStores: boolean;
   /** Whether this run is on a conversation that the service keeps. */
   readonly serviceManaged: boolean;
+  /** Told when the run has to wait for its conversation; see `AgentInvocation`. */
+  readonly onWait?: (() => () => void) | undefined;
 }
 
 /**

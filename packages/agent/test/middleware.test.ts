@@ -1,5 +1,5 @@
 import type { ChatUpdate, ContextProvider } from "@agentfw/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { AgentUpdate, agentMiddleware, chatMiddleware, functionMiddleware, type Middleware } from "../src/index.ts";
 import { failureOf, open } from "./fixture.ts";
 import { call, shape } from "./scripted-client.ts";
@@ -146,6 +146,22 @@ describe("Agent middleware", () => {
     expect(await stored()).toEqual([]);
   });
 
+  it("is told whose run it is", async () => {
+    const seen: unknown[] = [];
+    const watching = agentMiddleware((invocation, next) => {
+      seen.push(invocation.agent);
+      return next();
+    });
+    const { agent } = open(["hi", "hi"], { name: "cook", description: "Cooks.", middleware: [watching] });
+    await agent.run("go");
+    const nameless = open(["hi"], { middleware: [watching] });
+    await nameless.agent.run("go");
+    expect(seen).toEqual([
+      { name: "cook", description: "Cooks." },
+      { name: undefined, description: undefined },
+    ]);
+  });
+
   it("passes its error to the caller unchanged", async () => {
     const cause = new RangeError("refused");
     const refusing = agentMiddleware(() => {
@@ -153,6 +169,46 @@ describe("Agent middleware", () => {
     });
     const { agent } = open(["hi"], { middleware: [refusing] });
     expect(await failureOf(agent.run("go"))).toBe(cause);
+  });
+});
+
+describe("Agent middleware of a run that has to wait", () => {
+  /** Writes down when a run waits, and when it no longer does. */
+  function waits(log: string[]): Middleware {
+    return agentMiddleware((invocation, next) => {
+      const { runId } = invocation;
+      invocation.onWait = () => {
+        log.push(`${runId} waits`);
+        return () => log.push(`${runId} waits no longer`);
+      };
+      return next();
+    });
+  }
+
+  it("hears of the wait and of its end, and of nothing when there is no wait", async () => {
+    const log: string[] = [];
+    const { agent, session } = open(["one", "two"], { middleware: [waits(log)] });
+    const first = agent.runStream("go", { session: session(), runId: "first" })[Symbol.asyncIterator]();
+    await first.next();
+    const second = agent.run("go", { session: session(), runId: "second" });
+    await vi.waitFor(() => expect(log).toEqual(["second waits"]));
+    await first.next();
+    await second;
+    expect(log).toEqual(["second waits", "second waits no longer"]);
+  });
+
+  it("hears of the end of a wait that failed", async () => {
+    const log: string[] = [];
+    const { agent, session } = open(["one", "two"], { middleware: [waits(log)] });
+    const first = agent.runStream("go", { session: session() })[Symbol.asyncIterator]();
+    await first.next();
+    const controller = new AbortController();
+    const second = agent.run("go", { session: session(), runId: "second", signal: controller.signal });
+    await vi.waitFor(() => expect(log).toEqual(["second waits"]));
+    controller.abort();
+    await failureOf(second);
+    expect(log).toEqual(["second waits", "second waits no longer"]);
+    await first.return(undefined);
   });
 });
 

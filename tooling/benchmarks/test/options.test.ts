@@ -38,7 +38,11 @@ describe("parseOptions", () => {
 
   it("selects a backend, a job, or a job of a backend", () => {
     expect(selected("--only", "run-50-pieces")).toEqual(["run-50-pieces/run-overhead"]);
-    expect(selected("--only", "run-overhead")).toEqual(["run/run-overhead", "run-50-pieces/run-overhead"]);
+    expect(selected("--only", "run-overhead")).toEqual([
+      "run/run-overhead",
+      "run-50-pieces/run-overhead",
+      "run-otel/run-overhead",
+    ]);
     expect(selected("--only=file/append-turn")).toEqual(["file/append-turn"]);
   });
 

@@ -100,6 +100,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "postgres-store/load-last-20": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
   "openai/import": ["raw", "agentfw"],
+  "run-otel/run-overhead": ["raw", "idle middleware", "agentfw, no SDK", "agentfw, SDK"],
 };
 
 const ALL = BACKENDS.flatMap((backend) =>

@@ -7,6 +7,7 @@ import { postgresStoreBackend } from "./postgres-store.ts";
 import { redisBackend, redisFarBackend } from "./redis.ts";
 import { redisStoreBackend } from "./redis-store.ts";
 import { runBackend, runInPiecesBackend } from "./run.ts";
+import { runWatchedBackend } from "./run-otel.ts";
 
 /** Everything that is measured, in the order in which it is. */
 export const BACKENDS: readonly Backend[] = [
@@ -21,4 +22,5 @@ export const BACKENDS: readonly Backend[] = [
   postgresBackend,
   postgresStoreBackend,
   openaiBackend,
+  runWatchedBackend,
 ];

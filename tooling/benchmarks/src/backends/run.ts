@@ -1,9 +1,10 @@
-import { Agent } from "@agentfw/agent";
+import { Agent, type AgentOptions } from "@agentfw/agent";
 import {
   AgentSession,
   type ChatClient,
   type ContextProvider,
   HistoryProvider,
+  type HistoryStore,
   InMemoryHistoryProvider,
   InMemoryHistoryStore,
 } from "@agentfw/core";
@@ -45,7 +46,7 @@ export const runInPiecesBackend: Backend = {
 };
 
 /** A model that has its answer ready. */
-function instantClient(pieces: number): ChatClient {
+export function instantClient(pieces: number): ChatClient {
   const text = assistantText(0);
   const length = Math.ceil(text.length / pieces);
   const texts = Array.from({ length: pieces }, (_, index) => text.slice(index * length, (index + 1) * length));
@@ -86,10 +87,18 @@ function ephemeral(client: ChatClient): Operation {
 
 /** History in a store in memory, of which a run loads the newest 20 messages. */
 async function inStore(client: ChatClient, length: number): Promise<Operation> {
-  const { agent, renew } = await storeAgent(client, length);
+  const name = length === LOADED_MESSAGES ? "agentfw store" : `agentfw store ${length}`;
+  return wholeRuns(name, await storeAgent(client, length));
+}
+
+/** Runs whose answers are not read piece by piece. */
+export async function wholeRuns(
+  name: string,
+  { agent, renew }: Awaited<ReturnType<typeof storeAgent>>,
+): Promise<Operation> {
   let session = await renew();
   return {
-    name: length === LOADED_MESSAGES ? "agentfw store" : `agentfw store ${length}`,
+    name,
     maxOperations: RUNS_IN_A_BLOCK,
     prepare: async () => {
       session = await renew();
@@ -118,12 +127,18 @@ async function streamed(client: ChatClient): Promise<Operation> {
   };
 }
 
-async function storeAgent(client: ChatClient, length: number) {
-  const store = new InMemoryHistoryStore();
+/** An agent on a store in memory, and conversations of a length for it. */
+export async function storeAgent(
+  client: ChatClient,
+  length: number,
+  middleware: AgentOptions["middleware"] = [],
+  watched: (store: HistoryStore) => HistoryStore = (store) => store,
+): Promise<{ readonly agent: Agent; readonly renew: () => Promise<AgentSession> }> {
+  const store = watched(new InMemoryHistoryStore());
   const provider = new HistoryProvider(store, { maxMessages: LOADED_MESSAGES });
   let session: AgentSession | undefined;
   return {
-    agent: new Agent({ client, contextProviders: [provider] }),
+    agent: new Agent({ client, middleware, contextProviders: [provider] }),
     renew: renewing(length, async () => {
       if (session !== undefined) {
         await provider.conversation(session).clear();
