@@ -55,7 +55,8 @@ export function compileLinearPattern(pattern: string): (line: string) => LineSea
   const tokens = pattern.match(TOKEN) ?? [];
   const code: Instruction[] = [];
   parseAlternatives(tokens.reverse())(code);
-  return (line) => startSearch(code, line);
+  const machine = new Machine(code);
+  return (line) => machine.start(line);
 }
 
 /** Reads up to a closing parenthesis or the end. `tokens` is a stack: the next one is last. */
@@ -150,48 +151,122 @@ function characterTest(token: string): (codePoint: number) => boolean {
   };
 }
 
-function startSearch(code: readonly Instruction[], line: string): LineSearch {
-  /** The character position at which an instruction was last reached, so that each is followed once for each. */
-  const reached = new Int32Array(code.length).fill(-1);
-  /** The instructions that the character at `position` leads to. */
-  let waiting: number[] = [];
-  let position = 0;
-  let before: number | undefined;
-  return (work) => {
-    for (let left = work; left > 0; ) {
-      const after = line.codePointAt(position);
-      // A match may begin anywhere: every position also starts from the top.
-      const open = waiting;
-      open.push(0);
-      waiting = [];
-      for (let at = open.pop(); at !== undefined; at = open.pop()) {
-        const instruction = code[at];
-        if (instruction === undefined) {
-          return true;
+/** Where a search is: the instructions that the next character leads to, and what stands before it. */
+interface State {
+  readonly waiting: readonly number[];
+  readonly before: number | undefined;
+  /** Where a character leads, as far as it was looked at, by its code; the first place is for the end of the line. */
+  readonly next: (State | boolean | undefined)[];
+  /** The same for characters beyond the first 128, which would make the list a sparse one. */
+  readonly nextOfOthers: Map<number, State | boolean>;
+}
+
+const DENSE = 129;
+
+/** States that are remembered at once. A pattern that needs more is followed step by step, which is as linear. */
+const MAX_STATES = 1_000;
+
+/** What stands before a character matters to assertions only: nothing, a word character or another. */
+const BEFORE_WORD = 0x61;
+const BEFORE_OTHER = 0x20;
+
+/**
+ * Follows all ways through the instructions at once. Where a character leads from a state is worked out once and then
+ * remembered, so most characters cost one look-up.
+ */
+class Machine {
+  readonly #code: readonly Instruction[];
+  readonly #usesWords: boolean;
+  /** The step at which an instruction was last reached, so that each is followed once for each step. */
+  readonly #reached: Int32Array;
+  #step = 0;
+  #states = new Map<string, State>();
+  readonly #first: State;
+
+  constructor(code: readonly Instruction[]) {
+    this.#code = code;
+    this.#usesWords = code.some(({ holds }) => holds === ASSERTIONS["\\b"] || holds === ASSERTIONS["\\B"]);
+    this.#reached = new Int32Array(code.length).fill(-1);
+    this.#first = this.#stateOf([], undefined);
+  }
+
+  start(line: string): LineSearch {
+    let state = this.#first;
+    let position = 0;
+    return (work) => {
+      for (let left = work; left > 0; left -= 1) {
+        const after = line.codePointAt(position);
+        const place = after === undefined ? 0 : after + 1;
+        let next = place < DENSE ? state.next[place] : state.nextOfOthers.get(place);
+        if (next === undefined) {
+          left -= this.#code.length;
+          next = this.#follow(state, after);
+          remember(state, place, next);
         }
-        if (reached[at] === position) {
-          continue;
+        if (next === true || next === false) {
+          return next;
         }
-        reached[at] = position;
-        left -= 1;
-        const next = instruction.next ?? at + 1;
-        if (instruction.test !== undefined) {
-          if (after !== undefined && instruction.test(after)) {
-            waiting.push(next);
-          }
-        } else if (instruction.holds?.(before, after) ?? true) {
-          open.push(next);
-          if (instruction.fork !== undefined) {
-            open.push(instruction.fork);
-          }
+        state = next;
+        position += place > 0x10000 ? 2 : 1;
+      }
+      return undefined;
+    };
+  }
+
+  /** True for a match, false for the end without one, else where the character leads. */
+  #follow({ waiting, before }: State, after: number | undefined): State | boolean {
+    this.#step = this.#step === 0x7fffffff ? this.#restart() : this.#step + 1;
+    // A match may begin anywhere: every position also starts from the top.
+    const open = [...waiting, 0];
+    const led: number[] = [];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const instruction = this.#code[at];
+      if (instruction === undefined) {
+        return true;
+      }
+      if (this.#reached[at] === this.#step) {
+        continue;
+      }
+      this.#reached[at] = this.#step;
+      const next = instruction.next ?? at + 1;
+      if (instruction.test !== undefined) {
+        if (after !== undefined && instruction.test(after)) {
+          led.push(next);
+        }
+      } else if (instruction.holds?.(before, after) ?? true) {
+        open.push(next);
+        if (instruction.fork !== undefined) {
+          open.push(instruction.fork);
         }
       }
-      if (after === undefined) {
-        return false;
-      }
-      before = after;
-      position += after > 0xffff ? 2 : 1;
     }
-    return undefined;
-  };
+    return after === undefined ? false : this.#stateOf(led, after);
+  }
+
+  #restart(): number {
+    this.#reached.fill(-1);
+    return 0;
+  }
+
+  #stateOf(waiting: number[], after: number | undefined): State {
+    const before = after === undefined ? undefined : this.#usesWords && isWord(after) ? BEFORE_WORD : BEFORE_OTHER;
+    const key = `${before} ${waiting.sort((left, right) => left - right)}`;
+    let state = this.#states.get(key);
+    if (state === undefined) {
+      state = { waiting, before, next: new Array(DENSE).fill(undefined), nextOfOthers: new Map() };
+      if (this.#states.size >= MAX_STATES) {
+        this.#states = new Map();
+      }
+      this.#states.set(key, state);
+    }
+    return state;
+  }
+}
+
+function remember(state: State, place: number, next: State | boolean): void {
+  if (place < DENSE) {
+    state.next[place] = next;
+  } else {
+    state.nextOfOthers.set(place, next);
+  }
 }

@@ -118,6 +118,19 @@ function refusal(pattern: string): string {
 }
 
 describe("a linear pattern", () => {
+  test("gives the same answers when many lines share what was learned, also beyond what is remembered", () => {
+    const random = randomFrom(7);
+    // As a list of states, this needs more than the thousand that are remembered.
+    for (const pattern of ["(a|b)*a(a|b){12}c", "\\b(a|b)*a[^c]{11}\\b", "^(b|a)+c$"]) {
+      const expression = new RegExp(pattern, "iu");
+      const start = compileLinearPattern(pattern);
+      for (let count = 0; count < 400; count += 1) {
+        const line = Array.from({ length: 60 }, () => "aabbaabbcé"[random(10)]).join("");
+        expect(start(line)(1_000_000), `/${pattern}/iu on ${line}`).toBe(expression.test(line));
+      }
+    }
+  });
+
   test("gives the answer of RegExp on random patterns and lines", () => {
     const seed = Date.now() % 1_000_000_007;
     const random = randomFrom(seed);
