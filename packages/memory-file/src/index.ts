@@ -1,0 +1,3 @@
+export { FileSystemFileStore } from "./file-system-file-store.ts";
+export { scopeSegment } from "./names.ts";
+export type { FileSystemFileStoreOptions } from "./options.ts";
