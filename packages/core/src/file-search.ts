@@ -40,26 +40,18 @@ export async function searchFiles(
   const breathe = breather(limits);
   const found: FileMatch[] = [];
   for await (const { path, text } of files) {
-    const lines = text.split("\n");
-    for (const [index, whole] of lines.entries()) {
-      if (found.length === limits.limit) {
+    const search = startSearch(text);
+    let line: ReturnType<typeof search>;
+    do {
+      line = search(WORK_BETWEEN_LOOKS);
+      if (line && found.push({ path, ...line }) === limits.limit) {
         return found;
       }
-      // The last line has no line break, so a carriage return at its end is part of it.
-      const line = index < lines.length - 1 && whole.endsWith("\r") ? whole.slice(0, -1) : whole;
-      const search = startSearch(line);
-      let matches: boolean | undefined;
-      do {
-        matches = search(WORK_BETWEEN_LOOKS);
-        const pause = breathe();
-        if (pause !== undefined) {
-          await pause;
-        }
-      } while (matches === undefined);
-      if (matches) {
-        found.push({ path, line: index + 1, text: line });
+      const pause = breathe();
+      if (pause !== undefined) {
+        await pause;
       }
-    }
+    } while (line !== null);
   }
   return found;
 }

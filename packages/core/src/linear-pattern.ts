@@ -34,11 +34,19 @@ interface Instruction {
 /** Appends the instructions of a part of the pattern, at least one. Called again each time the part is repeated. */
 type Emit = (code: Instruction[]) => void;
 
-/** A search through one line, done in slices: gives the answer, or `undefined` when `work` was not enough. */
-export type LineSearch = (work: number) => boolean | undefined;
+/** A line that matches. */
+export interface FoundLine {
+  /** Counted from 1. */
+  readonly line: number;
+  /** Without its line break. */
+  readonly text: string;
+}
+
+/** A search through a text, done in slices: the next line that matches, `null` at the end, `undefined` when `work` was not enough. */
+export type TextSearch = (work: number) => FoundLine | null | undefined;
 
 /**
- * Compiles a regular expression to a matcher whose time grows with pattern length times line length, whatever the
+ * Compiles a regular expression to a matcher whose time grows with pattern length times text length, whatever the
  * pattern: all ways through it are followed at once, character by character, so nothing is tried twice.
  *
  * The syntax is that of `RegExp` with the flags `i` and `u`.
@@ -46,7 +54,7 @@ export type LineSearch = (work: number) => boolean | undefined;
  * @throws SyntaxError for a malformed pattern, for back-references, look-around and group modifiers, which no
  * linear matcher can offer, and for counts that make it larger than 2,000 instructions.
  */
-export function compileLinearPattern(pattern: string): (line: string) => LineSearch {
+export function compileLinearPattern(pattern: string): (text: string) => TextSearch {
   try {
     new RegExp(pattern, "iu");
   } catch (error) {
@@ -56,7 +64,7 @@ export function compileLinearPattern(pattern: string): (line: string) => LineSea
   const code: Instruction[] = [];
   parseAlternatives(tokens.reverse())(code);
   const machine = new Machine(code);
-  return (line) => machine.start(line);
+  return (text) => machine.start(text);
 }
 
 /** Reads up to a closing parenthesis or the end. `tokens` is a stack: the next one is last. */
@@ -163,6 +171,9 @@ interface State {
 
 const DENSE = 129;
 
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
 /** States that are remembered at once. A pattern that needs more is followed step by step, which is as linear. */
 const MAX_STATES = 1_000;
 
@@ -190,27 +201,55 @@ class Machine {
     this.#first = this.#stateOf([], undefined);
   }
 
-  start(line: string): LineSearch {
+  start(text: string): TextSearch {
     let state = this.#first;
     let position = 0;
+    let line = 1;
+    let lineStart = 0;
+    const leaveLine = (end: number) => {
+      line += 1;
+      lineStart = end + 1;
+      position = lineStart;
+      state = this.#first;
+    };
     return (work) => {
       for (let left = work; left > 0; left -= 1) {
-        const after = line.codePointAt(position);
-        const place = after === undefined ? 0 : after + 1;
-        let next = place < DENSE ? state.next[place] : state.nextOfOthers.get(place);
-        if (next === undefined) {
+        if (lineStart > text.length) {
+          return null;
+        }
+        const place = placeAt(text, position);
+        const known = place < DENSE ? state.next[place] : state.nextOfOthers.get(place);
+        if (known === undefined) {
           left -= this.#code.length;
-          next = this.#follow(state, after);
-          remember(state, place, next);
         }
-        if (next === true || next === false) {
-          return next;
+        const next = known ?? this.#learn(state, place);
+        if (next === true) {
+          const feed = text.indexOf("\n", position);
+          const end = feed < 0 ? text.length : feed;
+          const whole = text.slice(lineStart, end);
+          const found = { line, text: feed >= 0 && whole.endsWith("\r") ? whole.slice(0, -1) : whole };
+          leaveLine(end);
+          return found;
         }
-        state = next;
-        position += place > 0x10000 ? 2 : 1;
+        if (next === false) {
+          leaveLine(text.charCodeAt(position) === CARRIAGE_RETURN ? position + 1 : position);
+        } else {
+          state = next;
+          position += place > 0x10000 ? 2 : 1;
+        }
       }
       return undefined;
     };
+  }
+
+  #learn(state: State, place: number): State | boolean {
+    const next = this.#follow(state, place === 0 ? undefined : place - 1);
+    if (place < DENSE) {
+      state.next[place] = next;
+    } else {
+      state.nextOfOthers.set(place, next);
+    }
+    return next;
   }
 
   /** True for a match, false for the end without one, else where the character leads. */
@@ -263,10 +302,11 @@ class Machine {
   }
 }
 
-function remember(state: State, place: number, next: State | boolean): void {
-  if (place < DENSE) {
-    state.next[place] = next;
-  } else {
-    state.nextOfOthers.set(place, next);
+/** Where what stands here leads is kept: 0 for the end of the line, else the character's code and one. */
+function placeAt(text: string, position: number): number {
+  const code = text.charCodeAt(position);
+  if (code === LINE_FEED || (code === CARRIAGE_RETURN && text.charCodeAt(position + 1) === LINE_FEED)) {
+    return 0;
   }
+  return code < 128 ? code + 1 : (text.codePointAt(position) ?? -1) + 1;
 }
