@@ -52,6 +52,14 @@ export class Directories {
    */
   async find(segments: readonly string[]): Promise<OpenDirectory | undefined> {
     let directory = await this.root();
+    if (directory !== undefined && segments.length > 0 && this.#isExact === true) {
+      const root = directory;
+      const found = await root.leap(segments.join("/")).catch(() => undefined);
+      if (found !== undefined) {
+        await root.close();
+        return found;
+      }
+    }
     for (const segment of segments) {
       const parent = directory;
       if (parent === undefined) {

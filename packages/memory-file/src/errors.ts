@@ -15,6 +15,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "unauthorized",
   ELOOP: "unauthorized",
   EMLINK: "unauthorized",
+  // A socket, or a pipe that nobody reads.
+  ENXIO: "unauthorized",
   EFBIG: "too_large",
   ENAMETOOLONG: "configuration",
 };
@@ -24,6 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ELOOP: "a link, or something else that is no plain file or directory, is in the place of one",
+  ENXIO: "a link, or something else that is no plain file or directory, is in the place of one",
   EFBIG: "the file would grow above the limit of the system",
   ENAMETOOLONG: "path: too long for the file system",
   ENOSPC: "no space left on the device",

@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import fs from "node:fs";
 import { join } from "node:path";
 import { FileProblem, refusedError } from "./errors.ts";
 import {
   close,
+  closeRead,
   DIRECTORY,
   lstat,
   makeDirectory,
@@ -22,6 +23,11 @@ export interface OpenDirectory {
   /** The directory of this name in it, or undefined when there is none. @throws what {@link refusedError} gives for a link. */
   enter(name: string): Promise<OpenDirectory | undefined>;
   /**
+   * The directory of this path in it, where that can be reached at once and for certain. Undefined says nothing: enter its
+   * segments one by one.
+   */
+  leap(path: string): Promise<OpenDirectory | undefined>;
+  /**
    * Call after a change.
    *
    * @throws ELOOP when a link was put in the place of a directory on the way. Never where directories are held open.
@@ -37,7 +43,7 @@ const DESCRIPTORS = "/proc/self/fd";
 
 /** Opens the root, which may be a link. @throws the system's error, ENOENT included. */
 export async function openRootDirectory(root: string): Promise<OpenDirectory> {
-  if (existsSync(DESCRIPTORS)) {
+  if (fs.existsSync(DESCRIPTORS)) {
     return new HeldDirectory(await openRoot(root));
   }
   const status = await stat(root);
@@ -70,6 +76,20 @@ class HeldDirectory implements OpenDirectory {
     }
   }
 
+  async leap(path: string): Promise<OpenDirectory | undefined> {
+    const descriptor = await unless(["ENOENT", "ENOTDIR", "ELOOP"], open(this.at(path), DIRECTORY));
+    if (descriptor === undefined) {
+      return undefined;
+    }
+    const directory = new HeldDirectory(descriptor);
+    // Links on the way were followed; the kernel knows where the directory really is.
+    if (directory.#location === `${this.#location}/${Buffer.from(path).toString("latin1")}`) {
+      return directory;
+    }
+    await directory.close();
+    return undefined;
+  }
+
   async verify(): Promise<void> {
     // It is held: what its path leads to now is of no importance.
   }
@@ -78,8 +98,13 @@ class HeldDirectory implements OpenDirectory {
     return sync(this.#descriptor);
   }
 
-  close(): Promise<void> {
-    return close(this.#descriptor);
+  async close(): Promise<void> {
+    closeRead(this.#descriptor);
+  }
+
+  /** Where it is, byte for byte. Answered from the kernel's memory. */
+  get #location(): string {
+    return fs.readlinkSync(`${DESCRIPTORS}/${this.#descriptor}`, { encoding: "latin1" });
   }
 }
 
@@ -117,6 +142,10 @@ class NamedDirectory implements OpenDirectory {
     }
     await this.verify();
     return new NamedDirectory(path, [...this.#components, { path, identity: `${status.dev}:${status.ino}` }]);
+  }
+
+  async leap(): Promise<undefined> {
+    return undefined;
   }
 
   async verify(): Promise<void> {

@@ -3,7 +3,17 @@ import { type FileEntry, type FileMatch, report } from "@agentfw/core";
 import { type FileSearchLimits, type SearchedFile, searchFiles } from "@agentfw/core/files";
 import type { Directories } from "./directories.ts";
 import { PROVIDER, refusedError, storeError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_ONLY, readAll, readDirectory, systemCode, unless } from "./file-calls.ts";
+import {
+  closeRead,
+  fstatNow,
+  lstat,
+  open,
+  READ_ONLY,
+  readAll,
+  readDirectory,
+  systemCode,
+  unless,
+} from "./file-calls.ts";
 import { isFileName, isReserved } from "./names.ts";
 import { type OpenDirectory, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
@@ -119,7 +129,7 @@ export class Reading {
       return (await this.#readIn(directory, name))?.text;
     } catch (error) {
       const isDisk =
-        systemCode(error) !== undefined && !["ELOOP", "corrupt", "too_large"].includes(`${systemCode(error)}`);
+        systemCode(error) !== undefined && !["ELOOP", "ENXIO", "corrupt", "too_large"].includes(`${systemCode(error)}`);
       if (isDisk) {
         throw error;
       }
@@ -134,12 +144,12 @@ export class Reading {
   }
 
   async #readIn(directory: OpenDirectory, name: string): Promise<ReadFile | undefined> {
-    const descriptor = await unless(["ENOENT", "ENXIO"], open(directory.at(name), READ_ONLY));
+    const descriptor = await unless(["ENOENT"], open(directory.at(name), READ_ONLY));
     if (descriptor === undefined) {
       return undefined;
     }
     try {
-      const status = await fstat(descriptor);
+      const status = fstatNow(descriptor);
       if (status.isDirectory()) {
         return undefined;
       }
@@ -153,7 +163,7 @@ export class Reading {
       }
       return { text: textOf(await readAll(descriptor, Number(status.size))), etag: etagOf(status) };
     } finally {
-      await close(descriptor);
+      closeRead(descriptor);
     }
   }
 
