@@ -186,5 +186,4 @@ test("files that are no text are reported and left out of a search, and never re
   expect(await store.list("")).toEqual(["a.md", "binary.md", "large.md"]);
   expect(await store.search("text")).toEqual([{ path: "a.md", line: 1, text: "text" }]);
   expect(events.map(({ type }) => type)).toEqual(["file_skipped", "file_skipped"]);
-  expect(await new FileMemoryProvider(store).sourceId).toBe("file_memory");
 });

@@ -1,7 +1,8 @@
 import type { FileStore } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { FileMemoryProvider } from "../src/index.ts";
-import { begin, beginOn, indexLines, STORES } from "./support/memory.ts";
+import { begin, beginOn, indexLines } from "./support/memory.ts";
+import { STORES } from "./support/stores.ts";
 
 const TOOLS = ["write", "read", "delete", "ls", "grep", "replace", "replace_lines"].map(
   (name) => `file_memory_${name}`,

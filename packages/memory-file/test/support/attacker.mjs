@@ -1,5 +1,5 @@
 // Exchanges a directory and a link to a directory outside, as fast as it can, until it is killed.
-import { renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 
 const [directory = "", outside = ""] = process.argv.slice(2);
 const ignore = (work) => {
@@ -11,6 +11,8 @@ const ignore = (work) => {
 };
 process.stdout.write("exchanging\n");
 for (;;) {
+  // The store may have made the directory anew meanwhile.
+  ignore(() => rmSync(`${directory}.real`, { recursive: true, force: true }));
   ignore(() => renameSync(directory, `${directory}.real`));
   ignore(() => symlinkSync(outside, directory));
   ignore(() => unlinkSync(directory));

@@ -1,21 +1,6 @@
-import {
-  AgentSession,
-  type DiagnosticEvent,
-  type FileStore,
-  InMemoryFileStore,
-  messageText,
-  RunContext,
-} from "@agentfw/core";
+import { AgentSession, type DiagnosticEvent, type FileStore, messageText, RunContext } from "@agentfw/core";
 import { Run } from "@agentfw/core/run";
 import { FileMemoryProvider, type FileMemoryProviderOptions } from "../../src/index.ts";
-import { openStore } from "./store.ts";
-
-/** Stores that the provider must work on: ours, core's, and one that has only what every store must have. */
-export const STORES: readonly (readonly [name: string, open: () => Promise<FileStore>])[] = [
-  ["on disk", async () => (await openStore()).store],
-  ["in memory", async () => new InMemoryFileStore()],
-  ["of a third party", async () => minimalStore(new InMemoryFileStore())],
-];
 
 /** A store without anything optional. */
 export function minimalStore(inner: FileStore): FileStore {
