@@ -27,10 +27,12 @@ interface Described {
  */
 export class MemoryCatalog {
   readonly #store: FileStore;
+  readonly #mostKept: number;
   readonly #kept = new Map<string, Described>();
 
-  constructor(store: FileStore) {
+  constructor(store: FileStore, mostKept: number = MOST_KEPT) {
     this.#store = store;
+    this.#mostKept = mostKept;
   }
 
   /** The names of a scope's files, sorted, without what is not the model's. */
@@ -98,7 +100,7 @@ export class MemoryCatalog {
     this.#kept.set(key, described);
     // The oldest goes first; who needs it again reads it again.
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) {
+    if (this.#kept.size > this.#mostKept && oldest !== undefined) {
       this.#kept.delete(oldest);
     }
   }

@@ -65,9 +65,14 @@ export class Reading {
   }
 
   /** The paths of all files below a directory, sorted; `owner` and `directory` are segments. */
-  async list(owner: readonly string[], directory: readonly string[]): Promise<string[]> {
+  async list(
+    owner: readonly string[],
+    directory: readonly string[],
+    assertWanted: () => void = () => undefined,
+  ): Promise<string[]> {
     const paths: string[] = [];
     await this.#walk(owner, directory, async (_, names, prefix) => {
+      assertWanted();
       paths.push(...names.map((name) => prefix + name));
     });
     return paths.sort();
@@ -95,12 +100,25 @@ export class Reading {
     pattern: string,
     limits: Omit<FileSearchLimits, "makeError">,
   ): Promise<FileMatch[]> {
-    return searchFiles(this.#texts(owner, directory), pattern, { ...limits, makeError: storeError });
+    const end = performance.now() + limits.timeoutMs;
+    // Listing and reading end in time as well, and not only looking through what was read.
+    const assertWanted = () => {
+      limits.signal?.throwIfAborted();
+      if (performance.now() > end) {
+        throw storeError("timeout", `search: not done within ${limits.timeoutMs} ms`);
+      }
+    };
+    const texts = this.#texts(owner, directory, assertWanted);
+    return searchFiles(texts, pattern, { ...limits, makeError: storeError });
   }
 
   /** The texts of all files below a directory, in the order of their paths. Files that are no text are left out. */
-  async *#texts(owner: readonly string[], directory: readonly string[]): AsyncGenerator<SearchedFile> {
-    const paths = await this.list(owner, directory);
+  async *#texts(
+    owner: readonly string[],
+    directory: readonly string[],
+    assertWanted: () => void,
+  ): AsyncGenerator<SearchedFile> {
+    const paths = await this.list(owner, directory, assertWanted);
     for (const { parent, names } of runsOf(paths)) {
       const opened = await this.#directories.find([...owner, ...parent]);
       if (opened === undefined) {
@@ -109,6 +127,7 @@ export class Reading {
       try {
         const prefix = [...parent, ""].join("/");
         for (let index = 0; index < names.length; index += AT_ONCE) {
+          assertWanted();
           const some = names.slice(index, index + AT_ONCE);
           const texts = await Promise.all(some.map((name) => this.#textIn(opened, name)));
           for (const [at, text] of texts.entries()) {
