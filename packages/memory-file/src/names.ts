@@ -22,11 +22,12 @@ export const STORE_DIRECTORY = "_store";
  * Short lower-case names stay as they are, every other becomes `_` and the SHA-256 of its JSON text. Use it in a `scope`
  * that holds what a user or a service chose.
  *
- * @throws `configuration` for anything but a string.
+ * @throws `configuration` for anything but a string. So a run of a session that nobody owns is refused, in place of
+ * sharing the memories of all such sessions.
  */
-export function scopeSegment(name: string): string {
+export function scopeSegment(name: string | null): string {
   if (typeof name !== "string") {
-    throw configurationError("name", "must be a string");
+    throw configurationError("scope", "needs a name; there is none, for example because nobody owns the session");
   }
   if (PLAIN.test(name) && !name.endsWith(".") && !DEVICE.test(name)) {
     return name;
