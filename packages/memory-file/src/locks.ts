@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
 import { PROVIDER, storeError } from "./errors.ts";
-import { CREATE_NEW, close, open, readNames, unless, unlink } from "./file-calls.ts";
+import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { isIdentity, livenessOf, newIdentity } from "./writer-identity.ts";
 
@@ -12,6 +12,7 @@ export const UNKNOWN_HOLDER_MS = 10_000;
 const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
 const LONGEST_PAUSE_MS = 16;
 const ENDING = ".lock";
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The right to change one directory. */
 export interface HeldLock {
@@ -64,7 +65,7 @@ export class Locks {
   async sweep(place: OpenDirectory): Promise<void> {
     for (const name of await readNames(place.at(""))) {
       const identity = identityIn(name);
-      if (identity !== undefined && (await livenessOf(identity)) === "dead") {
+      if (identity !== undefined && (await isLeftOver(identity, place.at(name)))) {
         await unless(["ENOENT"], unlink(place.at(name)));
       }
     }
@@ -181,6 +182,15 @@ class Entry {
   async release(): Promise<void> {
     await unless(["ENOENT"], unlink(this.#place.at(this.name)));
   }
+}
+
+async function isLeftOver(identity: string, path: string): Promise<boolean> {
+  const liveness = await livenessOf(identity);
+  if (liveness !== "unknown") {
+    return liveness === "dead";
+  }
+  const status = await unless(["ENOENT"], lstat(path));
+  return status !== undefined && Date.now() - Number(status.mtimeMs) > DAY_MS;
 }
 
 /** Who made a file of `_store`, as its name says. */

@@ -64,11 +64,17 @@ export class MemoryFiles {
     return this.#store.delete(this.#pathOf(name), { owner: this.#place.owner, signal });
   }
 
-  async list(glob: string | undefined, signal: AbortSignal): Promise<CatalogEntry[]> {
+  /** The files that fit, at most `limit` of them, and how many more there are. */
+  async list(
+    glob: string | undefined,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{ entries: CatalogEntry[]; more: number }> {
     const names = await this.#catalog.names(this.#place, signal);
     const chosen = glob === undefined ? undefined : await matchingNames([...names.keys()], glob, SEARCH_TIMEOUT_MS);
     const files = [...names].filter(([name]) => chosen?.has(name) ?? true);
-    return this.#catalog.describe(this.#place, files, signal);
+    const entries = await this.#catalog.describe(this.#place, files.slice(0, limit), signal);
+    return { entries, more: Math.max(0, files.length - limit) };
   }
 
   /**

@@ -8,6 +8,9 @@ import { ToolArguments } from "./tool-arguments.ts";
 import { DEFINITIONS } from "./tool-definitions.ts";
 import { errorText, isGivenUp, isOperational } from "./tool-errors.ts";
 
+/** Files that are listed in one answer. */
+const MAX_LISTED = 500;
+
 type Work = (args: ToolArguments, signal: AbortSignal) => Promise<unknown>;
 
 /** The tools of one run. They answer with an error text where something does not work, and end no run. */
@@ -54,12 +57,13 @@ function wholeFileTools(files: MemoryFiles, tool: MakeTool): Tool[] {
 function lookingTools(files: MemoryFiles, tool: MakeTool): Tool[] {
   return [
     tool(DEFINITIONS.ls, "list the files", async (args, signal) => {
-      const entries = await files.list(args.optionalText("glob_pattern"), signal);
-      return entries.map(({ name, description }) => ({
+      const { entries, more } = await files.list(args.optionalText("glob_pattern"), MAX_LISTED, signal);
+      const listed = entries.map(({ name, description }) => ({
         name,
         type: "file",
         ...(description === undefined ? {} : { description }),
       }));
+      return more === 0 ? listed : [...listed, { note: `${more} more are not listed; use a glob_pattern.` }];
     }),
     tool(DEFINITIONS.grep, "search the files", (args, signal) =>
       grep(files, args.text("regex_pattern"), args.optionalText("glob_pattern"), signal),

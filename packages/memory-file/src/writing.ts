@@ -4,11 +4,12 @@ import type { Directories } from "./directories.ts";
 import { FileProblem, refusedError, storeError } from "./errors.ts";
 import { lstat, readDirectory, readNames, systemCode, unless, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks } from "./locks.ts";
-import { isReserved, lockKey, STORE_DIRECTORY } from "./names.ts";
+import { isReserved, lockKey } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
 import { assertRoom } from "./quota.ts";
 import { etagOf } from "./stamps.ts";
+import { StoreDirectory } from "./store-directory.ts";
 import { UnfinishedFile } from "./unfinished-file.ts";
 
 /** So often a directory may be removed under a writer that makes it. */
@@ -33,13 +34,14 @@ export class Writing {
   readonly #directories: Directories;
   readonly #locks: Locks;
   readonly #changes: Changes;
-  #isSwept = false;
+  readonly #storeDirectory: StoreDirectory;
 
   constructor(settings: Settings, directories: Directories) {
     this.#settings = settings;
     this.#directories = directories;
     this.#locks = new Locks(settings.onDiagnostic);
     this.#changes = new Changes(settings.timeoutMs);
+    this.#storeDirectory = new StoreDirectory(directories, this.#locks);
   }
 
   /** Writes a whole file under its conditions. */
@@ -48,7 +50,8 @@ export class Writing {
       operation: "write",
       signal: conditions.signal,
       work: async (progress) =>
-        using(await this.#storeDirectory(), async (store) => {
+        using(await this.#storeDirectory.open(), async (store) => {
+          await this.#assertLikely(place, conditions);
           // The long part, content on its way to the disk, is done before anyone has to wait.
           const file = await UnfinishedFile.write(store, bytes, this.#settings.fsync);
           try {
@@ -77,6 +80,18 @@ export class Writing {
   /** Resolves when everything under way has ended. */
   close(): Promise<void> {
     return this.#changes.settled();
+  }
+
+  /** Refuses what would be refused later anyhow, before any content is written. What counts is looked at under the lock. */
+  async #assertLikely({ directory, name }: Place, conditions: Conditions): Promise<void> {
+    if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) {
+      return;
+    }
+    const found = await this.#directories.find(directory);
+    const status = found && (await using(found, () => unless(["ENOENT"], lstat(found.at(name)))));
+    if (status?.isFile()) {
+      assertConditions(conditions, etagOf(status));
+    }
   }
 
   async #put(file: UnfinishedFile, size: number, call: PutCall): Promise<{ etag: string }> {
@@ -111,7 +126,7 @@ export class Writing {
     if (!(await this.#isDeletable(directory, place.name))) {
       return false;
     }
-    return using(await this.#storeDirectory(), async (store) => {
+    return using(await this.#storeDirectory.open(), async (store) => {
       const lock = await this.#lock(store, place.directory, progress);
       try {
         if (!(await this.#isDeletable(directory, place.name))) {
@@ -230,41 +245,6 @@ export class Writing {
     throw status?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
       : new FileProblem("ENOENT", "the directory was removed again");
-  }
-
-  /** The directory of locks and unfinished files, with what dead writers left in it removed once. */
-  async #storeDirectory(): Promise<OpenDirectory> {
-    const root = await this.#directories.rootForWriting();
-    return using(root, async () => {
-      const store = (await root.enter(STORE_DIRECTORY)) ?? (await this.#makeStoreDirectory(root));
-      if (!this.#isSwept) {
-        this.#isSwept = true;
-        // Tidying up is no reason to fail a write; the next store tries again.
-        await this.#locks.sweep(store).catch(() => undefined);
-      }
-      return store;
-    });
-  }
-
-  async #makeStoreDirectory(root: OpenDirectory): Promise<OpenDirectory> {
-    await makeIn(root, STORE_DIRECTORY);
-    const store = await root.enter(STORE_DIRECTORY);
-    if (store === undefined) {
-      throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
-    }
-    try {
-      // What is in there means nothing to another machine.
-      const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);
-      try {
-        await file.moveTo(store, ".gitignore");
-      } finally {
-        await file.close();
-      }
-      return store;
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FileStore } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { FileMemoryProvider } from "../src/index.ts";
-import { begin, beginOn, indexLines } from "./support/memory.ts";
+import { begin, beginOn, indexLines, minimalStore } from "./support/memory.ts";
 import { STORES } from "./support/stores.ts";
 
 const TOOLS = ["write", "read", "delete", "ls", "grep", "replace", "replace_lines"].map(
@@ -103,6 +103,20 @@ describe.each(STORES)("memory %s", (_, open) => {
     expect(await next.call("ls")).toHaveLength(60);
     expect(indexLines(await beginOn(store, { maxIndexEntries: 2 }))).toHaveLength(2);
     expect((await beginOn(store, { maxIndexEntries: 0 })).index).toBeUndefined();
+  });
+
+  test("lists 500 files at most in one answer, and says how many more there are", async () => {
+    const inner = await open();
+    const names = Array.from({ length: 510 }, (_, index) => `users/42/f-${1000 + index}.md`);
+    // Other stores may hold more than ours takes.
+    const store: FileStore = {
+      ...minimalStore(inner),
+      list: async () => names,
+      read: async () => ({ text: "", etag: "1" }),
+    };
+    const listed = await (await beginOn(store)).call("ls");
+    expect(listed).toHaveLength(501);
+    expect(JSON.stringify(listed)).toContain("10 more are not listed");
   });
 
   test("hides what other implementations keep beside memories, and directories", async () => {

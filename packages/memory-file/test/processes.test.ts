@@ -1,6 +1,7 @@
-import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { numberIn } from "./support/checked.ts";
 import { beginOn, indexLines } from "./support/memory.ts";
 import { prepareChildren } from "./support/processes.ts";
@@ -91,8 +92,8 @@ describe("several processes on one scope", () => {
   }, 120_000);
 });
 
-test("a lock of an unknown machine is respected until it is old", async () => {
-  const { store, root } = await openStore({ timeoutMs: 300 });
+test("a lock of an unknown machine is respected until it is old, and then removed", async () => {
+  const { store, root, events } = await openStore({ timeoutMs: 300 });
   await store.write("a.md", "text");
   const key = "e3b0c44298fc1c149afbf4c8996fb924";
   const foreign = `${key}.000000001.${"0".repeat(16)}.7.7.${"0".repeat(16)}.lock`;
@@ -100,4 +101,55 @@ test("a lock of an unknown machine is respected until it is old", async () => {
   expect(await codeOf(store.write("b.md", "text"))).toBe("timeout");
   await store.close();
   expect(await leftOver(root)).toEqual([foreign]);
+  const now = performance.now.bind(performance);
+  const later = vi.spyOn(performance, "now").mockImplementation(() => now() + 10_001);
+  onTestFinished(() => later.mockRestore());
+  await store.write("b.md", "text");
+  expect(events.map(({ type }) => type)).toEqual(["lock_broken"]);
+  expect(await leftOver(root)).toEqual([]);
+});
+
+test("what unknown machines left behind is cleared after a day", async () => {
+  const { store, root } = await openStore();
+  await store.write("a.md", "text");
+  const old = join(root, "_store", `${"0".repeat(16)}.7.7.${"0".repeat(16)}.tmp`);
+  const fresh = join(root, "_store", `${"0".repeat(16)}.7.7.${"1".repeat(16)}.tmp`);
+  const yesterday = new Date(Date.now() - 25 * 3_600_000);
+  await Promise.all([writeFile(old, ""), writeFile(fresh, ""), writeFile(join(root, "_store", "other"), "")]);
+  await utimes(old, yesterday, yesterday);
+  const { store: next } = await openStore({ root });
+  await next.write("b.md", "text");
+  expect((await leftOver(root)).sort()).toEqual([basename(fresh), "other"]);
+});
+
+test("no call leaves anything open", async () => {
+  const { store, root } = await openStore({ maxFiles: 3 });
+  await store.write("dir/a.md", "text");
+  await symlink(root, join(root, "dir", "link"));
+  const count = () => readdirSync("/proc/self/fd").length;
+  const before = count();
+  for (let turn = 0; turn < 5; turn += 1) {
+    const calls = [
+      "dir/a.md",
+      "dir/b.md",
+      "dir/c.md",
+      "dir/d.md",
+      "dir/link",
+      "dir/link/x.md",
+      "dir",
+      "x/y/z.md",
+    ].flatMap((path) => [
+      store.read(path),
+      store.write(path, "text"),
+      store.write(path, "text", { ifMatch: "x" }),
+      store.exists(path),
+      store.list(path),
+      store.search("text", { directory: path, limit: 1 }),
+      store.search("text", { directory: path, timeoutMs: 1 }),
+      store.delete(path),
+    ]);
+    await Promise.allSettled(calls);
+  }
+  await store.close();
+  await vi.waitFor(() => expect(count()).toBeLessThanOrEqual(before), { timeout: 10_000 });
 });
