@@ -41,7 +41,7 @@ export class MemoryFiles {
   /** Writes a whole file. True when it is a new one. */
   async write(name: string, content: string, description: string | undefined, signal: AbortSignal): Promise<boolean> {
     const text = formatMemory(content, description);
-    const scope = { owner: this.#place.owner, signal };
+    const scope = this.#scope(signal);
     try {
       await this.#store.write(this.#pathOf(name), text, { ...scope, ifNoneMatch: "*" });
       return true;
@@ -56,12 +56,12 @@ export class MemoryFiles {
   }
 
   async read(name: string, signal: AbortSignal): Promise<StoredMemory | undefined> {
-    const file = await this.#store.read(this.#pathOf(name), { owner: this.#place.owner, signal });
+    const file = await this.#store.read(this.#pathOf(name), this.#scope(signal));
     return file && { ...parseMemory(file.text), etag: file.etag };
   }
 
-  delete(name: string, signal: AbortSignal): Promise<boolean> {
-    return this.#store.delete(this.#pathOf(name), { owner: this.#place.owner, signal });
+  async delete(name: string, signal: AbortSignal): Promise<boolean> {
+    return this.#store.delete(this.#pathOf(name), this.#scope(signal));
   }
 
   /** The files that fit, at most `limit` of them, and how many more there are. */
@@ -158,9 +158,8 @@ export class MemoryFiles {
   ): Promise<boolean> {
     try {
       await this.#store.write(this.#pathOf(name), formatMemory(content, description), {
-        owner: this.#place.owner,
+        ...this.#scope(signal),
         ifMatch: etag,
-        signal,
       });
       return true;
     } catch (error) {
@@ -169,6 +168,15 @@ export class MemoryFiles {
       }
       throw error;
     }
+  }
+
+  /**
+   * The signal is looked at before each call and not handed on: what was begun is done all the same, and many calls at
+   * once that listen to one signal look like a leak to Node. Only a search, which may take long, gets it.
+   */
+  #scope(signal: AbortSignal): { readonly owner: string | null } {
+    signal.throwIfAborted();
+    return { owner: this.#place.owner };
   }
 
   #pathOf(name: string): string {

@@ -125,20 +125,41 @@ export class Reading {
         continue;
       }
       try {
-        const prefix = [...parent, ""].join("/");
-        for (let index = 0; index < names.length; index += AT_ONCE) {
-          assertWanted();
-          const some = names.slice(index, index + AT_ONCE);
-          const texts = await Promise.all(some.map((name) => this.#textIn(opened, name)));
-          for (const [at, text] of texts.entries()) {
-            if (text !== undefined) {
-              yield { path: `${prefix}${some[at]}`, text };
-            }
-          }
-        }
+        yield* this.#textsIn(opened, [...parent, ""].join("/"), names, assertWanted);
       } finally {
         await opened.close();
       }
+    }
+  }
+
+  /** The next files are on their way while the ones before are looked through. */
+  async *#textsIn(
+    directory: OpenDirectory,
+    prefix: string,
+    names: readonly string[],
+    assertWanted: () => void,
+  ): AsyncGenerator<SearchedFile> {
+    const read = (start: number) => {
+      const some = names.slice(start, start + AT_ONCE);
+      const texts = Promise.all(some.map(async (name) => ({ name, text: await this.#textIn(directory, name) })));
+      // What fails is told when it is waited for, and not before.
+      texts.catch(() => undefined);
+      return texts;
+    };
+    let next = read(0);
+    try {
+      for (let start = 0; start < names.length; start += AT_ONCE) {
+        assertWanted();
+        const texts = await next;
+        next = read(start + AT_ONCE);
+        for (const { name, text } of texts) {
+          if (text !== undefined) {
+            yield { path: prefix + name, text };
+          }
+        }
+      }
+    } finally {
+      await next.catch(() => undefined);
     }
   }
 

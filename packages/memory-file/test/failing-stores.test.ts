@@ -1,7 +1,8 @@
 import { AgentFrameworkError, type FileStore, InMemoryFileStore } from "@agentfw/core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { FileMemoryProvider } from "../src/index.ts";
 import { begin, beginOn, minimalStore } from "./support/memory.ts";
+import { openStore } from "./support/store.ts";
 
 const CALLS = [
   ["write", { file_name: "a.md", content: "x" }],
@@ -105,6 +106,22 @@ test("a run that is given up is not answered with an error text", async () => {
   for (const [tool, args] of CALLS) {
     await expect(run.call(tool, args)).rejects.toMatchObject({ name: "AbortError" });
   }
+});
+
+test("many calls and files at once do not look like a leak of listeners", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const provider = new FileMemoryProvider((await openStore()).store, { scope: "users/42" });
+  const { signal } = new AbortController();
+  const run = await begin(provider, { signal });
+  const names = Array.from({ length: 40 }, (_, index) => `f-${index}.md`);
+  await Promise.all(names.map((file_name) => run.call("write", { file_name, content: "x" })));
+  await Promise.all(names.map((file_name) => run.call("read", { file_name })));
+  await begin(provider, { signal });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
 });
 
 test("a file that one writer changes all the time is an error for the other, not an endless loop", async () => {
