@@ -1,8 +1,8 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { FileProblem, storeError } from "./errors.ts";
 import { lstat, makeDirectory, readNames, systemCode, unless } from "./file-calls.ts";
 import { STORE_DIRECTORY } from "./names.ts";
-import { type OpenDirectory, openRootDirectory, using } from "./open-directory.ts";
+import { leapTo, type OpenDirectory, openRootDirectory, using } from "./open-directory.ts";
 
 /** The directories of a store, from the root down, and what the file system below them is like. */
 export class Directories {
@@ -11,6 +11,8 @@ export class Directories {
   #seen = false;
   /** Whether names that differ in case or Unicode form are different names there; unknown until it was tried. */
   #isExact: boolean | undefined;
+  /** Where the root was when it was opened last. */
+  #location: string | undefined;
 
   constructor(root: string) {
     this.#root = root;
@@ -21,6 +23,7 @@ export class Directories {
     try {
       const root = await openRootDirectory(this.#root);
       this.#seen = true;
+      this.#location = root.location;
       return root;
     } catch (error) {
       if (systemCode(error) !== "ENOENT") {
@@ -51,15 +54,11 @@ export class Directories {
    * @throws ELOOP for a link on the way.
    */
   async find(segments: readonly string[]): Promise<OpenDirectory | undefined> {
-    let directory = await this.root();
-    if (directory !== undefined && segments.length > 0 && this.#isExact === true) {
-      const root = directory;
-      const found = await root.leap(segments.join("/")).catch(() => undefined);
-      if (found !== undefined) {
-        await root.close();
-        return found;
-      }
+    const near = await this.#leap(segments);
+    if (near !== undefined) {
+      return near;
     }
+    let directory = await this.root();
     for (const segment of segments) {
       const parent = directory;
       if (parent === undefined) {
@@ -70,6 +69,16 @@ export class Directories {
       );
     }
     return directory;
+  }
+
+  /** The usual case: nothing on the way is a link or spelled differently, and the root is where it was. */
+  async #leap(segments: readonly string[]): Promise<OpenDirectory | undefined> {
+    if (this.#location === undefined || this.#isExact !== true || segments.length === 0) {
+      return undefined;
+    }
+    const location = `${this.#location}/${Buffer.from(segments.join("/")).toString("latin1")}`;
+    // What fails here fails again on the way step by step, which tells what it is.
+    return leapTo(join(this.#root, ...segments), location).catch(() => undefined);
   }
 
   /** False when the file system would take the name for one that is spelled differently. */

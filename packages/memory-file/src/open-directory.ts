@@ -22,11 +22,8 @@ export interface OpenDirectory {
   at(name: string): string;
   /** The directory of this name in it, or undefined when there is none. @throws what {@link refusedError} gives for a link. */
   enter(name: string): Promise<OpenDirectory | undefined>;
-  /**
-   * The directory of this path in it, where that can be reached at once and for certain. Undefined says nothing: enter its
-   * segments one by one.
-   */
-  leap(path: string): Promise<OpenDirectory | undefined>;
+  /** Where the kernel says that it is, byte for byte; undefined where it does not say. */
+  readonly location: string | undefined;
   /**
    * Call after a change.
    *
@@ -76,20 +73,6 @@ class HeldDirectory implements OpenDirectory {
     }
   }
 
-  async leap(path: string): Promise<OpenDirectory | undefined> {
-    const descriptor = await unless(["ENOENT", "ENOTDIR", "ELOOP"], open(this.at(path), DIRECTORY));
-    if (descriptor === undefined) {
-      return undefined;
-    }
-    const directory = new HeldDirectory(descriptor);
-    // Links on the way were followed; the kernel knows where the directory really is.
-    if (directory.#location === `${this.#location}/${Buffer.from(path).toString("latin1")}`) {
-      return directory;
-    }
-    await directory.close();
-    return undefined;
-  }
-
   async verify(): Promise<void> {
     // It is held: what its path leads to now is of no importance.
   }
@@ -102,8 +85,8 @@ class HeldDirectory implements OpenDirectory {
     closeRead(this.#descriptor);
   }
 
-  /** Where it is, byte for byte. Answered from the kernel's memory. */
-  get #location(): string {
+  get location(): string {
+    // Answered from the kernel's memory.
     return fs.readlinkSync(`${DESCRIPTORS}/${this.#descriptor}`, { encoding: "latin1" });
   }
 }
@@ -119,6 +102,7 @@ interface Component {
  * use and after each change; between the two a link can be put in their place.
  */
 class NamedDirectory implements OpenDirectory {
+  readonly location: undefined;
   readonly #path: string;
   readonly #components: readonly Component[];
 
@@ -142,10 +126,6 @@ class NamedDirectory implements OpenDirectory {
     }
     await this.verify();
     return new NamedDirectory(path, [...this.#components, { path, identity: `${status.dev}:${status.ino}` }]);
-  }
-
-  async leap(): Promise<undefined> {
-    return undefined;
   }
 
   async verify(): Promise<void> {
@@ -172,6 +152,23 @@ class NamedDirectory implements OpenDirectory {
   async close(): Promise<void> {
     // Nothing is held.
   }
+}
+
+/**
+ * The directory of this path, in one step, if it is at this location. Links on the way are followed, and then the kernel
+ * tells where the directory really is. Undefined says nothing: enter its segments one by one.
+ */
+export async function leapTo(path: string, location: string): Promise<OpenDirectory | undefined> {
+  const descriptor = await unless(["ENOENT", "ENOTDIR", "ELOOP"], open(path, DIRECTORY));
+  if (descriptor === undefined) {
+    return undefined;
+  }
+  const directory = new HeldDirectory(descriptor);
+  if (directory.location === location) {
+    return directory;
+  }
+  await directory.close();
+  return undefined;
 }
 
 /** There is no such directory, a file has its name, or it is a link, which the system reports as "not a directory" too. */

@@ -83,8 +83,13 @@ describe("a disk that refuses", () => {
     await store.write("a.md", "text");
     for (const code of ["EIO", "EMFILE", "EACCES"]) {
       failing("open", code);
-      for (const call of [store.read("a.md"), store.read("unknown.md"), store.list(""), store.search("text")]) {
-        expect(await codeOf(call)).toBe(code === "EACCES" ? "unauthorized" : "unavailable");
+      for (const call of [
+        () => store.read("a.md"),
+        () => store.read("unknown.md"),
+        () => store.list(""),
+        () => store.search("text"),
+      ]) {
+        expect(await codeOf(call())).toBe(code === "EACCES" ? "unauthorized" : "unavailable");
       }
       vi.restoreAllMocks();
     }
