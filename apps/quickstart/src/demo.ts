@@ -11,9 +11,9 @@ import { command, DEFAULT_SESSION, type Options, optionsFor } from "./options.ts
 import { openSession } from "./session-file.ts";
 import { count, print, shellQuoted } from "./terminal.ts";
 
-const STATEMENT = "Remember that I like Italian food.";
-const QUESTION = "What kind of food do I like?";
-const FACT = /italian/i;
+export const STATEMENT = "Remember that I like Italian food.";
+export const QUESTION = "What kind of food do I like?";
+export const FACT: RegExp = /italian/i;
 
 /**
  * The main job: turn 1 in one process, turn 2 in another one, and the second answers from what the first one stored.
@@ -48,7 +48,7 @@ async function demonstrateOn(backend: Backend & OpenBackend, given: Options): Pr
 }
 
 /** What is in memory survives only as the session's JSON: the first process writes it, the second takes it up. */
-async function withSessionFile(options: Options): Promise<Options> {
+export async function withSessionFile(options: Options): Promise<Options> {
   await mkdir(resolve(options.data), { recursive: true, mode: 0o700 });
   const name = createHash("sha256")
     .update(JSON.stringify([options.owner, options.session]))
@@ -70,7 +70,7 @@ async function introduce(backend: Backend & OpenBackend, options: Options, befor
   }
 }
 
-async function turn(title: string, subtitle: string, text: string, options: Options): Promise<void> {
+export async function turn(title: string, subtitle: string, text: string, options: Options): Promise<void> {
   print(`\n${title}. ${subtitle}`);
   const files = options.sessionFile === undefined ? [] : [`--session-file=${options.sessionFile}`];
   const { pid, code } = await runAgain([`--say=${text}`, ...optionsFor(options), ...files]);
@@ -81,7 +81,7 @@ async function turn(title: string, subtitle: string, text: string, options: Opti
 }
 
 /** What is stored now, read afresh. */
-async function storedMessages(options: Options): Promise<readonly Message[]> {
+export async function storedMessages(options: Options): Promise<readonly Message[]> {
   const backend = await openBackend(options);
   try {
     return await (await backend.provider()).getMessages(await openSession(options));
@@ -132,6 +132,7 @@ function suggest(backend: OpenBackend, options: Options, sessionFile: string | u
         ]
       : whatStays(backend, options, sessionFile);
   const always = [
+    ["notes that outlive sessions", command("--memory", ...optionsFor({ ...options, session: DEFAULT_SESSION }))],
     ["a real model", "OPENAI_API_KEY=... npm run quickstart"],
     ["everything else", command("--help")],
   ];

@@ -8,7 +8,10 @@ const MODES: Readonly<Record<Options["mode"], (options: Options) => Promise<numb
     print(helpText());
     return 0;
   },
-  demo: async (options) => (await import("./demo.ts")).demonstrate(options),
+  demo: async (options) =>
+    options.memory
+      ? (await import("./demo-memory.ts")).demonstrateMemory(options)
+      : (await import("./demo.ts")).demonstrate(options),
   say: async (options) => (await import("./say.ts")).say(options),
   chat: async (options) => (await import("./chat.ts")).chat(options),
   transcripts: async (options) => (await import("./transcripts/transcripts.ts")).replayTranscripts(options),

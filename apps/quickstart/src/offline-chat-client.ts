@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ChatClient, type ChatRequestOptions, type ChatUpdate, type Message, messageText } from "@agentfw/core";
+import { memoryStep } from "./offline-memory.ts";
 import { count } from "./terminal.ts";
 
 /** Words that say nothing about what a question is about. */
@@ -26,8 +27,16 @@ export class OfflineChatClient implements ChatClient {
     this.#delayMs = delayMs;
   }
 
-  async *stream(messages: readonly Message[], { signal }: ChatRequestOptions): AsyncGenerator<ChatUpdate, void> {
-    for (const piece of answerTo(messages).split(/(?<= )/)) {
+  async *stream(
+    messages: readonly Message[],
+    { signal, tools = [] }: ChatRequestOptions,
+  ): AsyncGenerator<ChatUpdate, void> {
+    const { call, text = answerTo(messages) } = memoryStep(messages, tools, { isQuestion, words });
+    if (call !== undefined) {
+      yield { role: "assistant", contents: [call], finishReason: "tool_calls" };
+      return;
+    }
+    for (const piece of text.split(/(?<= )/)) {
       signal?.throwIfAborted();
       if (this.#delayMs > 0) {
         await pause(this.#delayMs, undefined, { signal });
@@ -39,7 +48,9 @@ export class OfflineChatClient implements ChatClient {
 }
 
 function answerTo(messages: readonly Message[]): string {
-  const said = messages.filter(({ role }) => role === "user").map(messageText);
+  const said = messages
+    .filter(({ role, attribution }) => role === "user" && attribution?.sourceType !== "context")
+    .map(messageText);
   const question = said.at(-1) ?? "";
   const earlier = said.slice(0, -1);
   if (!isQuestion(question)) {

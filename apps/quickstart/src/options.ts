@@ -18,6 +18,8 @@ export interface Options {
   readonly url: string | undefined;
   readonly session: string;
   readonly owner: string;
+  /** Whether the agent keeps files of its own, for its owner and over all sessions. */
+  readonly memory: boolean;
   /** With `--say`: the message. */
   readonly text: string;
   /** With `--sql`: the statement. */
@@ -50,6 +52,7 @@ const HELP = [
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
   ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
+  ["memory", "", "Give the agent a file memory of its own, shared by all sessions of the owner."],
   ["new", "", "Begin a conversation with a fresh session id."],
   ["session-file", "FILE", "With --say and --chat: take the session from this file, if there, and write it back."],
   ["replay", "NAME", "With --transcripts: the name under which the replay is stored. Default: the time."],
@@ -109,7 +112,11 @@ function parsed(args: readonly string[]): Values {
 function assertNpmPassedOptions(args: readonly string[], environment: NodeJS.ProcessEnv): void {
   for (const [name] of HELP) {
     const taken = environment[`npm_config_${name.replaceAll("-", "_")}`];
-    if (args.length === 0 && taken !== undefined && ["chat", "say", "transcripts", "new", "backend"].includes(name)) {
+    if (
+      args.length === 0 &&
+      taken !== undefined &&
+      ["chat", "say", "transcripts", "new", "backend", "memory"].includes(name)
+    ) {
       throw new UsageError(
         `npm kept --${name} for itself; write two dashes before it: npm run quickstart -- --${name}`,
       );
@@ -133,6 +140,7 @@ function assertTogether(values: Values): void {
   refuse("session-file", ["say", "chat"]);
   refuse("session", ["the demonstration", "say", "chat"]);
   refuse("new", ["the demonstration", "say", "chat"]);
+  refuse("memory", ["the demonstration", "say", "chat"]);
   refuse("owner", ["the demonstration", "say", "chat", "transcripts"]);
   if (values["new"] && values["session"] !== undefined) {
     throw new UsageError("--new makes a session id of its own and does not go with --session");
@@ -168,6 +176,7 @@ function checked(values: Values): Options {
     url,
     session: text("session") ?? (values["new"] ? `demo-${randomUUID().slice(0, 8)}` : DEFAULTS.session),
     owner: text("owner") ?? DEFAULTS.owner,
+    memory: values["memory"] === true,
     text: text("say") ?? "",
     sql: text("sql") ?? "",
     sessionFile: text("session-file"),
@@ -192,7 +201,7 @@ function timeName(): string {
 }
 
 /** The options that lead to this conversation, for a command that goes on with it. */
-export function optionsFor({ backend, data, url, session, owner }: Options): string[] {
+export function optionsFor({ backend, data, url, session, owner, memory }: Options): string[] {
   const entries = [
     ["backend", backend, DEFAULTS.backend],
     ["url", url, undefined],
@@ -200,7 +209,8 @@ export function optionsFor({ backend, data, url, session, owner }: Options): str
     ["session", session, DEFAULTS.session],
     ["owner", owner, DEFAULTS.owner],
   ] as const;
-  return entries.flatMap(([name, value, usual]) => (value === usual ? [] : [`--${name}=${value}`]));
+  const named = entries.flatMap(([name, value, usual]) => (value === usual ? [] : [`--${name}=${value}`]));
+  return memory ? [...named, "--memory"] : named;
 }
 
 /** A command as a person types it, who knows the password that it leaves out. */

@@ -1,4 +1,4 @@
-import { type AgentResponse, chatMiddleware } from "@agentfw/agent";
+import { type AgentResponse, chatMiddleware, functionMiddleware } from "@agentfw/agent";
 import type { Message } from "@agentfw/core";
 import { count, printable } from "./terminal.ts";
 import type { Workplace } from "./workplace.ts";
@@ -14,15 +14,21 @@ export async function takeTurn(
     process.stdout.write(piece);
     isAtLineStart = piece.endsWith("\n");
   };
+  let isFirst = true;
   const showLoaded = chatMiddleware((invocation, next) => {
-    if (options.showLoaded) {
+    if (options.showLoaded && isFirst) {
       write(`  (${loadedText(invocation.messages)})\n`);
     }
-    write(`  ${model.speaker}: `);
+    isFirst = false;
+    write(isAtLineStart ? `  ${model.speaker}: ` : "");
+    return next();
+  });
+  const showCall = functionMiddleware((invocation, next) => {
+    write(`(calls ${invocation.tool.name}) `);
     return next();
   });
   try {
-    const stream = agent.runStream(text, { session, signal: options.signal, middleware: [showLoaded] });
+    const stream = agent.runStream(text, { session, signal: options.signal, middleware: [showLoaded, showCall] });
     for await (const update of stream) {
       if (update.text !== "") {
         write(printable(update.text));
@@ -38,5 +44,7 @@ export async function takeTurn(
 
 function loadedText(messages: readonly Message[]): string {
   const loaded = messages.filter(({ attribution }) => attribution?.sourceType === "history");
-  return `the model is given ${count(loaded.length, "message")} from the history, then this one`;
+  const memories = messages.some(({ attribution }) => attribution?.sourceId === "file_memory");
+  const list = memories ? " and the list of its memories" : "";
+  return `the model is given ${count(loaded.length, "message")} from the history${list}, then this one`;
 }

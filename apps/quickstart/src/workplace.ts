@@ -2,6 +2,7 @@ import { Agent } from "@agentfw/agent";
 import type { AgentSession, MessageHistoryProvider } from "@agentfw/core";
 import type { Backend, OpenBackend } from "./backends/backend.ts";
 import { openBackend } from "./backends/index.ts";
+import { openMemory } from "./memory.ts";
 import { chooseModel, type Model } from "./model.ts";
 import type { Options } from "./options.ts";
 import { openSession } from "./session-file.ts";
@@ -31,7 +32,7 @@ export async function openWorkplace(options: Options): Promise<Workplace> {
     name: "QuickstartAgent",
     client: model.client,
     instructions: "You are a helpful assistant. Answer in one or two sentences.",
-    contextProviders: [history],
+    contextProviders: options.memory ? [history, openMemory(options).provider] : [history],
     onDiagnostic: ({ type, message }) => complain(`note: ${type}: ${message}`),
   });
   return { agent, session, model, backend, history };

@@ -9,8 +9,6 @@ const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what is refused.
 const FORBIDDEN_CHARACTER = /[\u0000-\u001f\u007f\\:*?"<>|]/;
 
-const MAX_PATTERN_LENGTH = 256;
-
 /**
  * Refuses a path that is not relative, normalized and portable: it must consist of non-empty segments between `/`,
  * none of them `.` or `..`, a reserved device name, longer than 255 bytes, or ending in a dot or a blank, without
@@ -23,13 +21,13 @@ export function assertFilePath(path: string, field: string): void {
     throw configurationError(field, "must be a non-empty relative path");
   }
   if (FORBIDDEN_CHARACTER.test(path) || !path.isWellFormed()) {
-    throw configurationError(field, 'must not hold control characters, lone surrogates or any of \\ : * ? " < > |');
+    throw configurationError(field, 'must not hold control characters, lone surrogates or \\ : * ? " < > |');
   }
   for (const segment of path.split("/")) {
     if (/^ |[. ]$|^$/.test(segment) || DEVICE_NAME.test(segment) || utf8Length(segment) > 255) {
       throw configurationError(
         field,
-        "segments must not be empty, begin or end in a blank, end in a dot, name a device or exceed 255 bytes",
+        "segments must not be empty, name a device, exceed 255 bytes, begin or end in a blank or end in a dot",
       );
     }
   }
@@ -46,8 +44,8 @@ export function assertSearch(pattern: string, options: FileSearchOptions): { lim
   const { limit = 100, timeoutMs = 1_000 } = options;
   assertCount(limit, "limit", 1);
   assertTimeout(timeoutMs, "timeoutMs");
-  if (typeof pattern !== "string" || pattern === "" || pattern.length > MAX_PATTERN_LENGTH) {
-    throw configurationError("pattern", `must be a regular expression of 1 to ${MAX_PATTERN_LENGTH} characters`);
+  if (typeof pattern !== "string" || pattern === "" || pattern.length > 256) {
+    throw configurationError("pattern", "must be a regular expression of 1 to 256 characters");
   }
   return { limit, timeoutMs };
 }

@@ -9,7 +9,7 @@ const WORK_BETWEEN_LOOKS = 10_000;
 const SLICE_MS = 10;
 
 /** How far a search may go. */
-interface SearchLimits {
+export interface FileSearchLimits {
   /** At most this many matching lines. */
   readonly limit: number;
   readonly timeoutMs: number;
@@ -18,40 +18,45 @@ interface SearchLimits {
   readonly makeError: (code: ErrorCode, message: string) => Error;
 }
 
+/** A file as a search sees it. */
+export interface SearchedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 /**
- * The lines that match, in the order of the files. Takes time in proportion to the text, whatever the pattern, and lets
- * other work run every few milliseconds.
+ * The lines that match, in the order of the files, which may come one by one. Takes time in proportion to the text,
+ * whatever the pattern, and lets other work run every few milliseconds.
  *
- * @throws `configuration` for a pattern that is no regular expression; `timeout`; the abort reason.
+ * @throws `configuration` for a pattern that is no regular expression, before the first file is asked for; `timeout`;
+ * the abort reason.
  */
 export async function searchFiles(
-  files: readonly { readonly path: string; readonly text: string }[],
+  files: Iterable<SearchedFile> | AsyncIterable<SearchedFile>,
   pattern: string,
-  limits: SearchLimits,
+  limits: FileSearchLimits,
 ): Promise<FileMatch[]> {
   const startSearch = compiled(pattern, limits);
   const breathe = breather(limits);
   const found: FileMatch[] = [];
-  for (const file of files) {
-    for (const [index, text] of file.text.split(/\r?\n/).entries()) {
-      if (found.length === limits.limit) {
+  for await (const { path, text } of files) {
+    const search = startSearch(text);
+    let line: ReturnType<typeof search>;
+    do {
+      line = search(WORK_BETWEEN_LOOKS);
+      if (line && found.push({ path, ...line }) === limits.limit) {
         return found;
       }
-      const search = startSearch(text);
-      let matches: boolean | undefined;
-      do {
-        matches = search(WORK_BETWEEN_LOOKS);
-        await breathe();
-      } while (matches === undefined);
-      if (matches) {
-        found.push({ path: file.path, line: index + 1, text });
+      const pause = breathe();
+      if (pause !== undefined) {
+        await pause;
       }
-    }
+    } while (line !== null);
   }
   return found;
 }
 
-function compiled(pattern: string, { makeError }: SearchLimits): ReturnType<typeof compileLinearPattern> {
+function compiled(pattern: string, { makeError }: FileSearchLimits): ReturnType<typeof compileLinearPattern> {
   try {
     return compileLinearPattern(pattern);
   } catch (error) {
@@ -61,7 +66,7 @@ function compiled(pattern: string, { makeError }: SearchLimits): ReturnType<type
 }
 
 /** Gives a function to call between slices of work: it pauses now and then, and ends what takes too long. */
-function breather({ timeoutMs, signal, makeError }: SearchLimits): () => Promise<void> | undefined {
+function breather({ timeoutMs, signal, makeError }: FileSearchLimits): () => Promise<void> | undefined {
   let sliceEnd = Date.now() + SLICE_MS;
   const deadline = Date.now() + timeoutMs;
   return () => {

@@ -95,7 +95,7 @@ export type {
   ToolChoice,
   ToolDefinition,
 } from "./ports/chat-types.ts";
-export type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "./ports/file-store.ts";
+export type { FileEntry, FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "./ports/file-store.ts";
 export type { HistoryStore } from "./ports/history-store.ts";
 export type {
   AppendOptions,

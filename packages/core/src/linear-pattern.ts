@@ -1,3 +1,5 @@
+import { ASSERTIONS, type Instruction, LinearMachine, type TextSearch } from "./linear-machine.ts";
+
 /** Instructions a pattern may compile to; what one character costs grows with it. */
 const MAX_INSTRUCTIONS = 2_000;
 
@@ -8,37 +10,11 @@ const GROUP = String.raw`\((?:\?(?:<(?![=!])[^>]*>|<?.))?`;
 const REPEAT = String.raw`(?:[*+?]|\{\d+(?:,\d*)?\})\??`;
 const TOKEN = new RegExp(`${ESCAPE}|${CLASS}|${GROUP}|${REPEAT}|.`, "gsu");
 
-type Assertion = (before: number | undefined, after: number | undefined) => boolean;
-
-const isWord = (codePoint: number | undefined): boolean =>
-  codePoint !== undefined && /^\w$/iu.test(String.fromCodePoint(codePoint));
-
-const ASSERTIONS: Readonly<Record<string, Assertion>> = {
-  "^": (before) => before === undefined,
-  $: (_, after) => after === undefined,
-  "\\b": (before, after) => isWord(before) !== isWord(after),
-  "\\B": (before, after) => isWord(before) === isWord(after),
-};
-
-interface Instruction {
-  /** Consumes a character that passes. */
-  readonly test?: (codePoint: number) => boolean;
-  /** Goes on only where this holds. */
-  readonly holds?: Assertion | undefined;
-  /** Also goes on there. */
-  fork?: number;
-  /** Where to go on; the next instruction unless set. */
-  next?: number;
-}
-
 /** Appends the instructions of a part of the pattern, at least one. Called again each time the part is repeated. */
 type Emit = (code: Instruction[]) => void;
 
-/** A search through one line, done in slices: gives the answer, or `undefined` when `work` was not enough. */
-export type LineSearch = (work: number) => boolean | undefined;
-
 /**
- * Compiles a regular expression to a matcher whose time grows with pattern length times line length, whatever the
+ * Compiles a regular expression to a matcher whose time grows with pattern length times text length, whatever the
  * pattern: all ways through it are followed at once, character by character, so nothing is tried twice.
  *
  * The syntax is that of `RegExp` with the flags `i` and `u`.
@@ -46,7 +22,7 @@ export type LineSearch = (work: number) => boolean | undefined;
  * @throws SyntaxError for a malformed pattern, for back-references, look-around and group modifiers, which no
  * linear matcher can offer, and for counts that make it larger than 2,000 instructions.
  */
-export function compileLinearPattern(pattern: string): (line: string) => LineSearch {
+export function compileLinearPattern(pattern: string): (text: string) => TextSearch {
   try {
     new RegExp(pattern, "iu");
   } catch (error) {
@@ -55,7 +31,8 @@ export function compileLinearPattern(pattern: string): (line: string) => LineSea
   const tokens = pattern.match(TOKEN) ?? [];
   const code: Instruction[] = [];
   parseAlternatives(tokens.reverse())(code);
-  return (line) => startSearch(code, line);
+  const machine = new LinearMachine(code);
+  return (text) => machine.start(text);
 }
 
 /** Reads up to a closing parenthesis or the end. `tokens` is a stack: the next one is last. */
@@ -147,51 +124,5 @@ function characterTest(token: string): (codePoint: number) => boolean {
       remembered.set(codePoint, passes);
     }
     return passes;
-  };
-}
-
-function startSearch(code: readonly Instruction[], line: string): LineSearch {
-  /** The character position at which an instruction was last reached, so that each is followed once for each. */
-  const reached = new Int32Array(code.length).fill(-1);
-  /** The instructions that the character at `position` leads to. */
-  let waiting: number[] = [];
-  let position = 0;
-  let before: number | undefined;
-  return (work) => {
-    for (let left = work; left > 0; ) {
-      const after = line.codePointAt(position);
-      // A match may begin anywhere: every position also starts from the top.
-      const open = waiting;
-      open.push(0);
-      waiting = [];
-      for (let at = open.pop(); at !== undefined; at = open.pop()) {
-        const instruction = code[at];
-        if (instruction === undefined) {
-          return true;
-        }
-        if (reached[at] === position) {
-          continue;
-        }
-        reached[at] = position;
-        left -= 1;
-        const next = instruction.next ?? at + 1;
-        if (instruction.test !== undefined) {
-          if (after !== undefined && instruction.test(after)) {
-            waiting.push(next);
-          }
-        } else if (instruction.holds?.(before, after) ?? true) {
-          open.push(next);
-          if (instruction.fork !== undefined) {
-            open.push(instruction.fork);
-          }
-        }
-      }
-      if (after === undefined) {
-        return false;
-      }
-      before = after;
-      position += after > 0xffff ? 2 : 1;
-    }
-    return undefined;
   };
 }

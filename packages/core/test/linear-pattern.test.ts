@@ -7,7 +7,7 @@ function matches(pattern: string, line: string, work = 1_000_000): boolean {
   for (;;) {
     const answer = search(work);
     if (answer !== undefined) {
-      return answer;
+      return answer !== null;
     }
   }
 }
@@ -118,6 +118,19 @@ function refusal(pattern: string): string {
 }
 
 describe("a linear pattern", () => {
+  test("gives the same answers when many lines share what was learned, also beyond what is remembered", () => {
+    const random = randomFrom(7);
+    // As a list of states, this needs more than the thousand that are remembered.
+    for (const pattern of ["(a|b)*a(a|b){12}c", "\\b(a|b)*a[^c]{11}\\b", "^(b|a)+c$"]) {
+      const expression = new RegExp(pattern, "iu");
+      const start = compileLinearPattern(pattern);
+      for (let count = 0; count < 400; count += 1) {
+        const line = Array.from({ length: 60 }, () => "aabbaabbcé"[random(10)]).join("");
+        expect(start(line)(1_000_000) !== null, `/${pattern}/iu on ${line}`).toBe(expression.test(line));
+      }
+    }
+  });
+
   test("gives the answer of RegExp on random patterns and lines", () => {
     const seed = Date.now() % 1_000_000_007;
     const random = randomFrom(seed);
@@ -199,13 +212,28 @@ describe("a linear pattern", () => {
       }
       return slices;
     };
-    // One slice a character at most: no character is looked at twice.
-    expect(steps(`${"a".repeat(length)}b!`)).toBeLessThanOrEqual(length + 3);
+    // One slice a character at most, and one each for the ends of the line and the text: nothing is looked at twice.
+    expect(steps(`${"a".repeat(length)}b!`)).toBeLessThanOrEqual(length + 4);
   });
 
   test("can be searched by several lines at once", () => {
     const start = compileLinearPattern("b$");
     const [first, second] = [start("aab"), start("ba")];
-    expect([first(1), second(1), second(1_000), first(1_000)]).toEqual([undefined, undefined, false, true]);
+    const found = { line: 1, text: "aab" };
+    expect([first(1), second(1), second(1_000), first(1_000)]).toEqual([undefined, undefined, null, found]);
+  });
+
+  test.each([1, 7, 1_000])("finds each line that matches, with its number, in slices of %i steps", (work) => {
+    const text = "b\r\nab\n\nc\rb\r\n\u2028b😀\r\n\r\nlast b\r";
+    for (const pattern of ["b", "^b", "b$", "^$", "\r", "[^a]b", "\\bb", "😀$", "nothing"]) {
+      const search = compileLinearPattern(pattern)(text);
+      const found: unknown[] = [];
+      for (let line = search(work); line !== null; line = search(work)) {
+        found.push(...(line === undefined ? [] : [line]));
+      }
+      const expression = new RegExp(pattern, "iu");
+      const lines = text.split(/\r?\n/).map((line, index) => ({ line: index + 1, text: line }));
+      expect(found, pattern).toEqual(lines.filter((line) => expression.test(line.text)));
+    }
   });
 });

@@ -6,6 +6,9 @@ export const JOBS = [
   "load-last-20",
   "load-last-20-of-100000",
   "concurrent-64",
+  "memory-context",
+  "memory-grep",
+  "memory-write",
   "run-overhead",
   "import",
 ] as const;

@@ -99,6 +99,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "postgres-store/append-turn": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
+  "memory-file/memory-context": ["raw", "agentfw", "agentfw first run"],
+  "memory-file/memory-grep": ["raw", "agentfw"],
+  "memory-file/memory-write": ["raw", "agentfw"],
+  "memory-file/import": ["raw", "agentfw"],
   "openai/import": ["raw", "agentfw"],
   "run-otel/run-overhead": ["raw", "idle middleware", "agentfw, no SDK", "agentfw, SDK"],
 };

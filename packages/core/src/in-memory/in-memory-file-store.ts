@@ -1,6 +1,6 @@
 import { AgentFrameworkError, configurationError, type ErrorCode } from "../errors.ts";
 import { assertFilePath, assertSearch, foldFileName } from "../file-path.ts";
-import type { FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "../ports/file-store.ts";
+import type { FileEntry, FileMatch, FileSearchOptions, FileStore, FileWriteOptions } from "../ports/file-store.ts";
 import type { Scope } from "../ports/state-types.ts";
 import { conflict, Partitions } from "./in-memory-parts.ts";
 
@@ -24,7 +24,7 @@ export class InMemoryFileStore implements FileStore {
 
   async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
     const file = this.#find(path, options);
-    return file === undefined ? undefined : { text: file.text, etag: file.etag };
+    return file && { text: file.text, etag: file.etag };
   }
 
   async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
@@ -35,11 +35,11 @@ export class InMemoryFileStore implements FileStore {
     }
     const folded = foldFileName(path);
     const existing = files.get(folded);
-    if (existing !== undefined && existing.path !== path) {
-      throw conflict("a file whose name differs only in case or Unicode form exists", existing?.etag);
+    if (existing && existing.path !== path) {
+      throw conflict("the file exists in other case or Unicode form", existing.etag);
     }
-    if (options.ifNoneMatch !== undefined && existing !== undefined) {
-      throw conflict("the file exists", existing?.etag);
+    if (existing && options.ifNoneMatch !== undefined) {
+      throw conflict("the file exists", existing.etag);
     }
     if (options.ifMatch !== undefined && options.ifMatch !== existing?.etag) {
       throw conflict("the etag does not match", existing?.etag);
@@ -52,15 +52,19 @@ export class InMemoryFileStore implements FileStore {
   }
 
   async delete(path: string, options: Scope = {}): Promise<boolean> {
-    return this.#find(path, options) !== undefined && this.#owners.of(options).delete(foldFileName(path));
+    return !!this.#find(path, options) && this.#owners.of(options).delete(foldFileName(path));
   }
 
   async exists(path: string, options: Scope = {}): Promise<boolean> {
-    return this.#find(path, options) !== undefined;
+    return !!this.#find(path, options);
   }
 
   async list(directory: string, options: Scope = {}): Promise<string[]> {
-    return this.#below(directory, options).map((file) => file.path);
+    return this.#below(directory, options).map(({ path }) => path);
+  }
+
+  async listEntries(directory: string, options: Scope = {}): Promise<FileEntry[]> {
+    return this.#below(directory, options).map(({ path, etag }) => ({ path, etag }));
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
@@ -87,7 +91,7 @@ export class InMemoryFileStore implements FileStore {
     if (directory !== "") {
       assertFilePath(directory, "directory");
     }
-    const prefix = directory === "" ? "" : `${directory}/`;
+    const prefix = directory && `${directory}/`;
     return [...files.values()]
       .filter((file) => file.path.startsWith(prefix))
       .sort((left, right) => (left.path < right.path ? -1 : 1));
@@ -98,7 +102,7 @@ export class InMemoryFileStore implements FileStore {
 function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
   for (const [other, file] of files) {
     if (other.startsWith(`${folded}/`) || folded.startsWith(`${other}/`)) {
-      throw conflict("a file and a directory would share a name", file.etag);
+      throw conflict("a file and a directory clash", file.etag);
     }
   }
 }

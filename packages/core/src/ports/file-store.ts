@@ -26,6 +26,13 @@ export interface FileMatch {
   readonly text: string;
 }
 
+/** A file in a listing, without its text. */
+export interface FileEntry {
+  readonly path: string;
+  /** The one that `read` gives. */
+  readonly etag: string;
+}
+
 /**
  * Text files under relative, normalized paths (`/` between segments). A path that is absolute, leaves the root, or
  * holds a drive letter, a reserved device name, NUL or an empty segment is refused with `configuration`. Links are not followed. Names that
@@ -48,6 +55,9 @@ export interface FileStore {
 
   /** The paths of all files below a directory (`""` is the root), at any depth, sorted; an unknown one gives `[]`. */
   list(directory: string, options?: Scope): Promise<string[]>;
+
+  /** As `list`, with the etags: whoever kept what was read needs to read only what changed. Optional. */
+  listEntries?(directory: string, options?: Scope): Promise<FileEntry[]>;
 
   /**
    * The lines that match a regular expression of at most 256 characters, whatever their case. Settles within its time limit and never

@@ -1,4 +1,5 @@
-import { all, ensure, expectCode, same, show } from "../expect.ts";
+import type { FileStore } from "@agentfw/core";
+import { all, ensure, expectCode, same, sameList, show } from "../expect.ts";
 import { expectFile, expectListed, expectNoFile, type FileClause } from "./support.ts";
 
 const TEXTS: readonly string[] = [
@@ -188,4 +189,42 @@ export const basicClauses: readonly FileClause[] = [
       }
     },
   },
+  {
+    id: "F37",
+    title: "a listing with etags, where there is one, has what list has and the etags that read gives",
+    contract: "FileStore",
+    reason: "Whoever keeps what was read reads only what changed; a change that is not listed is never seen.",
+    async run(trial) {
+      const { store } = await trial.open();
+      const { listEntries } = store;
+      if (listEntries === undefined) {
+        return trial.notCovered("the store has no listEntries");
+      }
+      const paths = ["b.md", "dir/z.md", "dir/sub/x.md", "dir2/a.md"];
+      await all(paths.map((path) => store.write(path, "one")));
+      for (const directory of ["", "dir", "unknown"]) {
+        await expectEntries(store, directory, `the entries below ${show(directory)}`);
+      }
+      await store.write("dir/z.md", "one");
+      await store.delete("b.md");
+      await expectEntries(store, "", "after a write of the same text and a delete");
+      for (const directory of ["..", "/", "a\u0000", 7]) {
+        const call = Reflect.apply(listEntries, store, [directory]);
+        await expectCode(call, `listEntries(${show(directory)})`, "configuration");
+      }
+      const others = await Reflect.apply(listEntries, store, ["", { owner: "another" }]);
+      same(others.length, 0, "the number of another owner's entries");
+    },
+  },
 ];
+
+async function expectEntries(store: FileStore, directory: string, guarantee: string): Promise<void> {
+  const listed = await store.list(directory);
+  const expected = await all(listed.map(async (path) => `${path} ${(await store.read(path))?.etag}`));
+  const entries = (await store.listEntries?.(directory)) ?? [];
+  sameList(
+    entries.map(({ path, etag }) => `${path} ${etag}`),
+    expected,
+    guarantee,
+  );
+}

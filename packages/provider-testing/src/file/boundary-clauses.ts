@@ -123,6 +123,7 @@ export const boundaryClauses: readonly FileClause[] = [
         ["exists", "a.md"],
         ["list", ""],
         ["search", "o"],
+        ...(store.listEntries === undefined ? [] : [["listEntries", ""] as const]),
       ]);
       await expectFile(store, "a.md", "one", "after refused calls");
       await expectListed(store, "", ["a.md"], "the files after refused calls");
@@ -140,5 +141,6 @@ function everyCall(store: FileStore, signal?: AbortSignal): NamedCalls {
     exists: () => store.exists("a.md", { signal }),
     list: () => store.list("", { signal }),
     search: () => store.search("o", { signal }),
+    ...(store.listEntries === undefined ? {} : { listEntries: async () => store.listEntries?.("", { signal }) }),
   };
 }

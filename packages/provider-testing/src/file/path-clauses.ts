@@ -194,6 +194,8 @@ async function expectLinkRefused(
     store.search(".", { directory: at }),
     store.list(""),
     store.list(at),
+    store.listEntries?.("") ?? Promise.resolve(),
+    store.listEntries?.(at) ?? Promise.resolve(),
     store.write(path, "written through a link"),
     store.write(`${path}/deeper.md`, "written through a link"),
     store.delete(path),

@@ -32,6 +32,8 @@ export function referenceFileStore(world: FileWorld): FileStore {
     delete: (path, options) => on("write", path, options, () => inner.delete(path, scope(options))),
     exists: (path, options) => on("read", path, options, () => inner.exists(path, scope(options))),
     list: (directory, options) => on("read", directory, options, () => inner.list(directory, scope(options))),
+    listEntries: (directory, options) =>
+      on("read", directory, options, () => inner.listEntries(directory, scope(options))),
     search: (pattern, options) => on("read", options?.directory, options, () => inner.search(pattern, scope(options))),
   };
 }

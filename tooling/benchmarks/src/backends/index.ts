@@ -1,6 +1,7 @@
 import type { Backend } from "../measurement.ts";
 import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
 import { memoryBackend } from "./memory.ts";
+import { memoryFileBackend } from "./memory-file.ts";
 import { openaiBackend } from "./openai.ts";
 import { postgresBackend } from "./postgres.ts";
 import { postgresStoreBackend } from "./postgres-store.ts";
@@ -21,6 +22,7 @@ export const BACKENDS: readonly Backend[] = [
   redisFarBackend,
   postgresBackend,
   postgresStoreBackend,
+  memoryFileBackend,
   openaiBackend,
   runWatchedBackend,
 ];

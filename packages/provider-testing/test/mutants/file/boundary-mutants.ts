@@ -23,6 +23,15 @@ export const boundaryMutants: readonly Mutant<OpenedFileStore>[] = [
         throw error;
       }),
   })),
+  fileMutant("lists no entries during an outage", ["F30"], (store) => ({
+    listEntries: async (directory, options) =>
+      (await store.listEntries?.(directory, options).catch((error: unknown) => {
+        if (isCode(error, "unavailable")) {
+          return [];
+        }
+        throw error;
+      })) ?? [],
+  })),
   fileMutant(
     "remembers that it could not connect",
     ["F31"],

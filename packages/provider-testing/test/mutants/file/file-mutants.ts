@@ -60,6 +60,25 @@ const fileDefects: readonly Mutant<OpenedFileStore>[] = [
   fileMutant("lists in the order in which files were written", ["F06"], (store) => ({
     list: async (directory, options) => (await store.list(directory, options)).reverse(),
   })),
+  fileMutant("lists an etag that it made from the text", ["F37"], (store) => ({
+    listEntries: async (directory, options) => {
+      const paths = (await store.list(directory, options)) ?? [];
+      const texts = await Promise.all(paths.map((path) => store.read(path, options)));
+      return paths.map((path, index) => ({ path, etag: `${texts[index]?.text}` }));
+    },
+  })),
+  fileMutant("lists the etags that it saw first", ["F37"], (store) => {
+    const first = new Map<string, string>();
+    return {
+      listEntries: async (directory, options) => {
+        const entries = (await store.listEntries?.(directory, options)) ?? [];
+        return entries.map(({ path, etag }) => {
+          first.set(path, first.get(path) ?? etag);
+          return { path, etag: first.get(path) ?? etag };
+        });
+      },
+    };
+  }),
   fileMutant("decodes percent signs in names", ["F07"], (store) => withPaths(store, decoded)),
   fileMutant("hides files whose names begin with a dot", ["F07"], (store) => ({
     list: async (directory, options) =>

@@ -1,0 +1,200 @@
+import { randomInt } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type DiagnosticHandler, report } from "@agentfw/core";
+import { PROVIDER, storeError } from "./errors.ts";
+import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
+import type { OpenDirectory } from "./open-directory.ts";
+import { isIdentity, livenessOf, newIdentity } from "./writer-identity.ts";
+
+/** A lock whose holder can be proven neither alive nor dead is broken when it is there for so long. */
+export const UNKNOWN_HOLDER_MS = 10_000;
+/** A lock that is older may have been taken for a dead one's, so its holder changes nothing more under it. */
+const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
+const LONGEST_PAUSE_MS = 16;
+const ENDING = ".lock";
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The right to change one directory. */
+export interface HeldLock {
+  /** Call right before a change. @throws `unavailable` when the lock was held for too long to be sure of it. */
+  assertFresh(): void;
+  release(): Promise<void>;
+}
+
+/**
+ * Locks between processes. Everybody who wants a lock makes a file of a name that nobody else ever has, then looks
+ * around: whoever sees no other live one has the lock, because of two that overlap at least the later one sees the other.
+ * The file of a dead process can therefore be removed by anyone at any time; it is never another's lock by then.
+ *
+ * Of several who wait the oldest stays and the others step back, so that it finds itself alone soon.
+ */
+export class Locks {
+  readonly #onDiagnostic: DiagnosticHandler | undefined;
+  /** Locks whose holders are unknown: since when they are seen, by a clock that is never set. */
+  readonly #watched = new Map<string, number>();
+  /** What the last one of this process waits for or does, by key: only one of them asks the file system. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(onDiagnostic: DiagnosticHandler | undefined) {
+    this.#onDiagnostic = onDiagnostic;
+  }
+
+  /**
+   * Waits until no one else has the lock, in order within this process. Among processes it polls, because a file system
+   * wakes nobody; the pauses grow and vary.
+   *
+   * @param place The directory of the lock files.
+   * @param assertWanted Ends the wait by throwing.
+   */
+  async acquire(place: OpenDirectory, key: string, assertWanted: () => void): Promise<HeldLock> {
+    const endTurn = await this.#turn(key);
+    try {
+      assertWanted();
+      const entry = await this.#takeAmongProcesses(place, key, assertWanted);
+      return {
+        assertFresh: () => entry.assertFresh(),
+        release: () => entry.release().finally(endTurn),
+      };
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+
+  /** Removes what processes that ended left behind: locks that nobody waits for, and unfinished files. */
+  async sweep(place: OpenDirectory): Promise<void> {
+    for (const name of await readNames(place.at(""))) {
+      const identity = identityIn(name);
+      if (identity !== undefined && (await isLeftOver(identity, place.at(name)))) {
+        await unless(["ENOENT"], unlink(place.at(name)));
+      }
+    }
+  }
+
+  /** Resolves when the earlier ones of this process are done. Call what it gives when this one is. */
+  async #turn(key: string): Promise<() => void> {
+    const earlier = this.#turns.get(key);
+    let end: () => void = () => undefined;
+    const turn = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#turns.set(key, turn);
+    await earlier;
+    return () => {
+      if (this.#turns.get(key) === turn) {
+        this.#turns.delete(key);
+      }
+      end();
+    };
+  }
+
+  async #takeAmongProcesses(place: OpenDirectory, key: string, assertWanted: () => void): Promise<Entry> {
+    const ticket = Date.now().toString(36).padStart(9, "0");
+    let own = await Entry.make(place, key, ticket);
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        assertWanted();
+        const { isThere, others } = await this.#look(place, key, own);
+        if (isThere && others.length === 0 && own.isFresh) {
+          return own;
+        }
+        const mustStepBack = !isThere || !own.isFresh || others.some((name) => name < own.name);
+        if (mustStepBack) {
+          await own.release();
+        }
+        await pause(randomInt(1, Math.min(LONGEST_PAUSE_MS, 2 ** attempt) + 1));
+        if (mustStepBack) {
+          own = await Entry.make(place, key, ticket);
+        }
+      } catch (error) {
+        await own.release();
+        throw error;
+      }
+    }
+  }
+
+  async #look(place: OpenDirectory, key: string, own: Entry): Promise<{ isThere: boolean; others: string[] }> {
+    const names = (await readNames(place.at(""))).filter((name) => name.startsWith(`${key}.`));
+    const others: string[] = [];
+    for (const name of names) {
+      if (name !== own.name && (await this.#isHeld(place, name))) {
+        others.push(name);
+      }
+    }
+    return { isThere: names.includes(own.name), others };
+  }
+
+  async #isHeld(place: OpenDirectory, name: string): Promise<boolean> {
+    const identity = identityIn(name);
+    const liveness = identity === undefined ? "dead" : await livenessOf(identity);
+    if (liveness === "alive" || (liveness === "unknown" && !this.#isGivenUp(name))) {
+      return true;
+    }
+    this.#watched.delete(name);
+    await unless(["ENOENT"], unlink(place.at(name)));
+    report(this.#onDiagnostic, {
+      type: "lock_broken",
+      provider: PROVIDER,
+      message: "a writer ended without releasing its lock; the lock was removed",
+    });
+    return false;
+  }
+
+  #isGivenUp(name: string): boolean {
+    const now = performance.now();
+    const since = this.#watched.get(name) ?? now;
+    for (const [other, seen] of this.#watched) {
+      if (now - seen > 2 * UNKNOWN_HOLDER_MS) {
+        this.#watched.delete(other);
+      }
+    }
+    this.#watched.set(name, since);
+    return now - since > UNKNOWN_HOLDER_MS;
+  }
+}
+
+class Entry {
+  readonly name: string;
+  readonly #place: OpenDirectory;
+  readonly #since: number = performance.now();
+
+  private constructor(place: OpenDirectory, name: string) {
+    this.#place = place;
+    this.name = name;
+  }
+
+  static async make(place: OpenDirectory, key: string, ticket: string): Promise<Entry> {
+    const entry = new Entry(place, `${key}.${ticket}.${await newIdentity()}${ENDING}`);
+    await close(await open(place.at(entry.name), CREATE_NEW));
+    return entry;
+  }
+
+  get isFresh(): boolean {
+    return performance.now() - this.#since <= FRESH_MS;
+  }
+
+  assertFresh(): void {
+    if (!this.isFresh) {
+      throw storeError("unavailable", "the lock was held too long to be sure of it");
+    }
+  }
+
+  async release(): Promise<void> {
+    await unless(["ENOENT"], unlink(this.#place.at(this.name)));
+  }
+}
+
+async function isLeftOver(identity: string, path: string): Promise<boolean> {
+  const liveness = await livenessOf(identity);
+  if (liveness !== "unknown") {
+    return liveness === "dead";
+  }
+  const status = await unless(["ENOENT"], lstat(path));
+  return status !== undefined && Date.now() - Number(status.mtimeMs) > DAY_MS;
+}
+
+/** Who made a file of `_store`, as its name says. */
+function identityIn(name: string): string | undefined {
+  const identity = /^(?:[0-9a-f]{32}\.[0-9a-z]+\.)?(.*)\.(?:lock|tmp)$/.exec(name)?.[1];
+  return identity !== undefined && isIdentity(identity) ? identity : undefined;
+}

@@ -1,0 +1,37 @@
+import { configurationError } from "@agentfw/core";
+import { assertFilePath, foldFileName } from "@agentfw/core/files";
+import { hasInvisible } from "./memory-text.ts";
+
+/**
+ * Refuses what is no name of a memory file: a path, something hidden, or a name that belongs to indexes and descriptions
+ * in other implementations, which may share the directory.
+ *
+ * @throws `configuration` with a rule that a model can act on.
+ */
+export function assertMemoryName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || name === "") {
+    throw configurationError("file_name", "must be a non-empty text");
+  }
+  if (/[/\\]/.test(name)) {
+    throw configurationError("file_name", "must be a plain name; there are no folders");
+  }
+  assertFilePath(name, "file_name");
+  if (hasInvisible(name)) {
+    throw configurationError("file_name", "must not hold line breaks or invisible characters");
+  }
+  if (isReservedName(name)) {
+    throw configurationError("file_name", "memories.md and names that end in _description.md are reserved");
+  }
+}
+
+/** True for a name under which other implementations keep their index or a description. */
+export function isReservedName(name: string): boolean {
+  const folded = foldFileName(name);
+  return folded === "memories.md" || folded.endsWith("_description.md");
+}
+
+/** The order in which files are listed: whatever their case, and always the same. */
+export function compareNames(left: string, right: string): number {
+  const [one, other] = [foldFileName(left), foldFileName(right)];
+  return one === other ? Number(left > right) - Number(left < right) : one < other ? -1 : 1;
+}

@@ -1,0 +1,53 @@
+import type { Directories } from "./directories.ts";
+import { FileProblem } from "./errors.ts";
+import type { Locks } from "./locks.ts";
+import { STORE_DIRECTORY } from "./names.ts";
+import { makeIn, type OpenDirectory, using } from "./open-directory.ts";
+import { UnfinishedFile } from "./unfinished-file.ts";
+
+/** The directory of locks and unfinished files, made at the first write. */
+export class StoreDirectory {
+  readonly #directories: Directories;
+  readonly #locks: Locks;
+  #isSwept = false;
+
+  constructor(directories: Directories, locks: Locks) {
+    this.#directories = directories;
+    this.#locks = locks;
+  }
+
+  /** Opens it. The first time, what dead writers left in it is removed. */
+  async open(): Promise<OpenDirectory> {
+    const root = await this.#directories.rootForWriting();
+    return using(root, async () => {
+      const store = (await root.enter(STORE_DIRECTORY)) ?? (await this.#make(root));
+      if (!this.#isSwept) {
+        this.#isSwept = true;
+        // Tidying up is no reason to fail a write; the next store tries again.
+        await this.#locks.sweep(store).catch(() => undefined);
+      }
+      return store;
+    });
+  }
+
+  async #make(root: OpenDirectory): Promise<OpenDirectory> {
+    await makeIn(root, STORE_DIRECTORY);
+    const store = await root.enter(STORE_DIRECTORY);
+    if (store === undefined) {
+      throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
+    }
+    try {
+      // What is in there means nothing to another machine.
+      const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);
+      try {
+        await file.moveTo(store, ".gitignore");
+      } finally {
+        await file.close();
+      }
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+}

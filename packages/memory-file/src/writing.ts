@@ -1,0 +1,273 @@
+import { foldFileName } from "@agentfw/core/files";
+import { Changes, type Progress } from "./changes.ts";
+import type { Directories } from "./directories.ts";
+import { FileProblem, refusedError, storeError } from "./errors.ts";
+import { lstat, readDirectory, readNames, systemCode, unless, unlink } from "./file-calls.ts";
+import { type HeldLock, Locks } from "./locks.ts";
+import { isReserved, lockKey } from "./names.ts";
+import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
+import type { Settings } from "./options.ts";
+import { assertRoom } from "./quota.ts";
+import { etagOf } from "./stamps.ts";
+import { StoreDirectory } from "./store-directory.ts";
+import { UnfinishedFile } from "./unfinished-file.ts";
+
+/** So often a directory may be removed under a writer that makes it. */
+const MOST_ATTEMPTS = 20;
+
+/** Where a file is: the segments of its directory, those of its owner included, and its name. */
+export interface Place {
+  readonly directory: readonly string[];
+  readonly name: string;
+}
+
+/** What a write depends on. */
+export interface Conditions {
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Everything that changes files, each change with its directory for itself among all processes. */
+export class Writing {
+  readonly #settings: Settings;
+  readonly #directories: Directories;
+  readonly #locks: Locks;
+  readonly #changes: Changes;
+  readonly #storeDirectory: StoreDirectory;
+
+  constructor(settings: Settings, directories: Directories) {
+    this.#settings = settings;
+    this.#directories = directories;
+    this.#locks = new Locks(settings.onDiagnostic);
+    this.#changes = new Changes(settings.timeoutMs);
+    this.#storeDirectory = new StoreDirectory(directories, this.#locks);
+  }
+
+  /** Writes a whole file under its conditions. */
+  write(place: Place, bytes: Buffer, conditions: Conditions): Promise<{ etag: string }> {
+    return this.#changes.run({
+      operation: "write",
+      signal: conditions.signal,
+      work: async (progress) =>
+        using(await this.#storeDirectory.open(), async (store) => {
+          await this.#assertLikely(place, conditions);
+          // The long part, content on its way to the disk, is done before anyone has to wait.
+          const file = await UnfinishedFile.write(store, bytes, this.#settings.fsync);
+          try {
+            return await this.#inDirectory(place, store, progress, (directory, lock) =>
+              this.#put(file, bytes.length, { place, directory, lock, progress, conditions }),
+            );
+          } finally {
+            await file.close();
+          }
+        }),
+    });
+  }
+
+  /** Deletes a file; directories that are empty then go with it. */
+  delete(place: Place, signal: AbortSignal | undefined): Promise<boolean> {
+    return this.#changes.run({
+      operation: "delete",
+      signal,
+      work: async (progress) => {
+        const directory = await this.#directories.find(place.directory);
+        return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
+      },
+    });
+  }
+
+  /** Resolves when everything under way has ended. */
+  close(): Promise<void> {
+    return this.#changes.settled();
+  }
+
+  /** Refuses what would be refused later anyhow, before any content is written. What counts is looked at under the lock. */
+  async #assertLikely({ directory, name }: Place, conditions: Conditions): Promise<void> {
+    if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) {
+      return;
+    }
+    const found = await this.#directories.find(directory);
+    const status = found && (await using(found, () => unless(["ENOENT"], lstat(found.at(name)))));
+    if (status?.isFile()) {
+      assertConditions(conditions, etagOf(status));
+    }
+  }
+
+  async #put(file: UnfinishedFile, size: number, call: PutCall): Promise<{ etag: string }> {
+    const { place, directory, lock, progress, conditions } = call;
+    const entries = await readDirectory(directory.at(""));
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    assertNoTwin(
+      entries.map(({ name }) => name),
+      place.name,
+    );
+    const existing = await unless(["ENOENT"], lstat(directory.at(place.name)));
+    if (existing?.isDirectory()) {
+      throw storeError("conflict", "a directory has the name of the file");
+    }
+    if (existing !== undefined && !existing.isFile()) {
+      throw refusedError(place.name);
+    }
+    assertConditions(conditions, existing && etagOf(existing));
+    await assertRoom(
+      directory,
+      files,
+      { name: place.name, size, previous: existing && Number(existing.size) },
+      this.#settings,
+    );
+    await file.stamp(existing?.mtimeNs);
+    lock.assertFresh();
+    progress.beforeChange();
+    return { etag: await file.moveTo(directory, place.name) };
+  }
+
+  async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
+    if (!(await this.#isDeletable(directory, place.name))) {
+      return false;
+    }
+    return using(await this.#storeDirectory.open(), async (store) => {
+      const lock = await this.#lock(store, place.directory, progress);
+      try {
+        if (!(await this.#isDeletable(directory, place.name))) {
+          return false;
+        }
+        lock.assertFresh();
+        progress.beforeChange();
+        if (
+          (await unless(
+            ["ENOENT"],
+            unlink(directory.at(place.name)).then(() => true),
+          )) !== true
+        ) {
+          return false;
+        }
+        await directory.verify();
+        if (this.#settings.fsync) {
+          await directory.sync();
+        }
+        await this.#prune(place.directory);
+        return true;
+      } finally {
+        await lock.release();
+      }
+    });
+  }
+
+  async #isDeletable(directory: OpenDirectory, name: string): Promise<boolean> {
+    const status = await unless(["ENOENT", "ENOTDIR"], lstat(directory.at(name)));
+    if (status === undefined || status.isDirectory() || !(await this.#directories.isSpelled(directory, name))) {
+      return false;
+    }
+    if (!status.isFile()) {
+      throw refusedError(name);
+    }
+    return true;
+  }
+
+  /** Removes directories that are empty, from the innermost on. A writer that needs one of them makes it again. */
+  async #prune(segments: readonly string[]): Promise<void> {
+    for (let depth = segments.length; depth > 0; depth -= 1) {
+      const parent = await this.#directories.find(segments.slice(0, depth - 1));
+      const name = segments[depth - 1];
+      if (parent === undefined || name === undefined || !(await using(parent, () => removeIn(parent, name)))) {
+        return;
+      }
+    }
+  }
+
+  /** Runs `work` in the directory of a file, made if it is missing, with its lock. */
+  async #inDirectory<T>(
+    place: Place,
+    store: OpenDirectory,
+    progress: Progress,
+    work: (directory: OpenDirectory, lock: HeldLock) => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await using(await this.#ensure(place.directory, store, progress), async (directory) => {
+          const lock = await this.#lock(store, place.directory, progress);
+          let result: T;
+          try {
+            result = await work(directory, lock);
+          } finally {
+            await lock.release();
+          }
+          if (this.#settings.fsync) {
+            await directory.sync();
+          }
+          return result;
+        });
+      } catch (error) {
+        // The directory was empty, and a delete removed it meanwhile.
+        if (systemCode(error) !== "ENOENT" || attempt === MOST_ATTEMPTS) {
+          throw error;
+        }
+        progress.assertWanted();
+      }
+    }
+  }
+
+  #lock(store: OpenDirectory, directory: readonly string[], progress: Progress): Promise<HeldLock> {
+    return this.#locks.acquire(store, lockKey(directory), () => progress.assertWanted());
+  }
+
+  async #ensure(segments: readonly string[], store: OpenDirectory, progress: Progress): Promise<OpenDirectory> {
+    let directory = await this.#directories.rootForWriting();
+    for (const [depth, name] of segments.entries()) {
+      directory = await using(directory, async (parent) => {
+        const existing = (await this.#directories.isSpelled(parent, name)) ? await parent.enter(name) : undefined;
+        if (existing !== undefined) {
+          return existing;
+        }
+        const lock = await this.#lock(store, segments.slice(0, depth), progress);
+        try {
+          return await this.#makeDirectory(parent, name);
+        } finally {
+          await lock.release();
+        }
+      });
+    }
+    return directory;
+  }
+
+  async #makeDirectory(parent: OpenDirectory, name: string): Promise<OpenDirectory> {
+    assertNoTwin(await readNames(parent.at("")), name);
+    await parent.verify();
+    if ((await makeIn(parent, name)) && this.#settings.fsync) {
+      await parent.sync();
+    }
+    const made = await parent.enter(name);
+    if (made !== undefined) {
+      return made;
+    }
+    const status = await unless(["ENOENT"], lstat(parent.at(name)));
+    throw status?.isFile()
+      ? storeError("conflict", "a file has the name of a directory")
+      : new FileProblem("ENOENT", "the directory was removed again");
+  }
+}
+
+interface PutCall {
+  readonly place: Place;
+  readonly directory: OpenDirectory;
+  readonly lock: HeldLock;
+  readonly progress: Progress;
+  readonly conditions: Conditions;
+}
+
+function assertNoTwin(names: readonly string[], name: string): void {
+  const folded = foldFileName(name);
+  if (names.some((other) => other !== name && foldFileName(other) === folded && !isReserved(other))) {
+    throw storeError("conflict", "a name that differs only in case or Unicode form exists");
+  }
+}
+
+function assertConditions({ ifMatch, ifNoneMatch }: Conditions, current: string | undefined): void {
+  if (ifNoneMatch !== undefined && current !== undefined) {
+    throw storeError("conflict", "the file exists", current);
+  }
+  if (ifMatch !== undefined && ifMatch !== current) {
+    throw storeError("conflict", "the etag does not match", current);
+  }
+}

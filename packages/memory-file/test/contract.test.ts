@@ -1,0 +1,3 @@
+import { testFileStoreOnDisk } from "./support/contract.ts";
+
+testFileStoreOnDisk("memory-file");
