@@ -147,6 +147,7 @@ function isWellFormedJson(text: string): boolean {
 /** Refuses read options with a count below 1 or an unknown policy. */
 export function assertReadOptions(options: ReadOptions): void {
   assertCallOptions(options);
+  assertObject(options, "options", { withFirst: "boolean" });
   if (options.last !== undefined) {
     assertCount(options.last, "last", 1);
   }

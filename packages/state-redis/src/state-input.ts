@@ -1,4 +1,4 @@
-import { AgentFrameworkError, configurationError, type Tags, utf8Length } from "@agentfw/core";
+import { AgentFrameworkError, configurationError, isPlainObject, type Tags, utf8Length } from "@agentfw/core";
 import { PROVIDER } from "./errors.ts";
 
 const MAX_TAGS = 64;
@@ -44,8 +44,9 @@ export function storedTags(tags: Tags | undefined): readonly string[] {
   if (tags === undefined) {
     return [];
   }
-  if (typeof tags !== "object" || tags === null || Array.isArray(tags)) {
-    throw configurationError("tags", "must be an object of strings");
+  // A Map for one has no entries of its own, and would be no tags at all.
+  if (!isPlainObject(tags)) {
+    throw configurationError("tags", "must be a plain object of strings");
   }
   const texts = Object.entries(tags).map(([name, value]) => {
     if (name === "" || typeof value !== "string") {

@@ -76,6 +76,7 @@ export class InMemoryStateStore implements StateStore {
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string | undefined }> {
     const items = this.#enter("-", options);
     const { tags = {}, limit = 100, order = "asc" } = options;
+    assertTags(tags);
     assertCount(limit, "limit", 1);
     assertOneOf(order, "order", ["asc", "desc"]);
     const direction = order === "asc" ? 1 : -1;
@@ -151,8 +152,12 @@ export function assertStateText(text: string, maxValueBytes: number): void {
 }
 
 /** Refuses tags that are not a plain object of strings. */
-export function assertTags(tags: Tags | undefined): void {
-  for (const [name, value] of Object.entries(tags ?? {})) {
+export function assertTags(tags: Tags | undefined = {}): void {
+  // A Map would be no tags at all.
+  if (!isPlainObject(tags)) {
+    throw configurationError("tags", "must be an object");
+  }
+  for (const [name, value] of Object.entries(tags)) {
     if (name === "" || typeof value !== "string") {
       throw configurationError(`tags.${name}`, "must be a string under a non-empty name");
     }

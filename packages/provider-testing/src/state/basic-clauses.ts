@@ -185,7 +185,7 @@ export const basicClauses: readonly StateClause[] = [
     id: "S09",
     title: "malformed keys, tags and list options are refused",
     contract: "StateStore",
-    reason: "An undefined key must not become the text undefined.",
+    reason: "An undefined key must not become the text undefined, nor a Map of tags no tags at all.",
     async run(trial) {
       const { store } = await trial.open();
       for (const key of ["", undefined, null, 7]) {
@@ -194,9 +194,12 @@ export const basicClauses: readonly StateClause[] = [
           await expectCode(call, `${method} with the key ${show(key)}`, "configuration");
         }
       }
-      for (const tags of [{ a: 1 }, { "": "x" }, { a: null }]) {
+      const noObjects = [new Map([["a", "x"]]), new Date(0), ["x"], "x", null];
+      for (const tags of [{ a: 1 }, { "": "x" }, { a: null }, ...noObjects]) {
         const call = Reflect.apply(store.set, store, ["a", value(1), { tags }]);
         await expectCode(call, `set with tags ${show(tags)}`, "configuration");
+        const list = Reflect.apply(store.listKeys, store, [{ tags }]);
+        await expectCode(list, `listKeys with tags ${show(tags)}`, "configuration");
       }
       const lists = [{ limit: 0 }, { limit: -1 }, { limit: 1.5 }, { order: "up" }];
       for (const options of lists) {

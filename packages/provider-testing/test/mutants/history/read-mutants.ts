@@ -69,6 +69,9 @@ const readingMutants: readonly Mutant<OpenedHistoryStore>[] = [
   historyMutant("takes last: 0 and NaN for all", ["H47"], (store) => ({
     read: (key, options) => store.read(key, { ...options, last: options?.last || undefined }),
   })),
+  historyMutant("takes any text for withFirst: true", ["H47"], (store) => ({
+    read: (key, options) => store.read(key, { ...options, withFirst: Boolean(options?.withFirst) }),
+  })),
   historyMutant("answers a cursor that it does not know with an empty page", ["H48"], (store, world) => ({
     read: async (key, options) => {
       const { records, version } = await world.inner.read(key);

@@ -58,6 +58,12 @@ const itemMutants: readonly Mutant<OpenedStateStore>[] = [
   stateMutant("takes limit 0 for the default", ["S09"], (store) => ({
     listKeys: (options) => store.listKeys({ ...options, limit: options?.limit || undefined }),
   })),
+  stateMutant("takes a Map of tags for no tags", ["S09"], (store) => ({
+    set: (key, text, options) => store.set(key, text, { ...options, tags: options?.tags && { ...options.tags } }),
+  })),
+  stateMutant("lists everything for a Map of tags", ["S09"], (store) => ({
+    listKeys: (options) => store.listKeys({ ...options, tags: options?.tags && { ...options.tags } }),
+  })),
   stateMutant("keeps the tags object that it is given", ["S10"], (store, world) => ({
     set: async (key, text, options) => {
       const result = await store.set(key, text, options);
