@@ -1,4 +1,3 @@
-export type { OpenAIDefaultOptions } from "./chat-request.ts";
 export type {
   OpenAIApiKey,
   OpenAIConnectionOptions,
@@ -11,3 +10,4 @@ export type {
 export { type OpenAIEnvironmentOptions, openAIOptionsFromEnvironment } from "./environment.ts";
 export { OpenAIChatClient } from "./openai-chat-client.ts";
 export type { OpenAIChatClientOptions, OpenAIChatSettings } from "./options.ts";
+export type { OpenAIDefaultOptions } from "./request-options.ts";
