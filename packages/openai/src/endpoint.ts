@@ -27,8 +27,8 @@ export interface Api<Body> {
   body(messages: readonly Message[], options: ChatRequestOptions, stream: boolean): Body;
   send(body: Body, options: OpenAIRequestOptions): PromiseLike<unknown>;
   reader(body: Body): StreamReader;
-  /** An answer in one piece. */
-  whole(answer: unknown, body: Body): ChatUpdate;
+  /** The messages of an answer in one piece, the closing update among or behind them. */
+  whole(answer: unknown, body: Body): readonly ChatUpdate[];
   /** The request to send in place of one that the service refused, if there is one. */
   amend?(error: AgentFrameworkError, body: Body, ask: Ask): Promise<Body | undefined>;
 }
@@ -57,7 +57,7 @@ export class Endpoint<Body> {
   async complete(messages: readonly Message[], options: ChatRequestOptions): Promise<ChatUpdate> {
     const call = this.#newCall(options)();
     try {
-      return await this.#whole(messages, options, call);
+      return joined(await this.#whole(messages, options, call));
     } finally {
       call.release();
     }
@@ -69,7 +69,7 @@ export class Endpoint<Body> {
     call: Call,
   ): AsyncGenerator<ChatUpdate, void> {
     if (!this.#streaming) {
-      yield await this.#whole(messages, options, call);
+      yield* await this.#whole(messages, options, call);
       return;
     }
     const { answer, body } = await this.#send(this.#api.body(messages, options, true), call);
@@ -80,7 +80,7 @@ export class Endpoint<Body> {
     yield reader.end();
   }
 
-  async #whole(messages: readonly Message[], options: ChatRequestOptions, call: Call): Promise<ChatUpdate> {
+  async #whole(messages: readonly Message[], options: ChatRequestOptions, call: Call): Promise<readonly ChatUpdate[]> {
     const { answer, body } = await this.#send(this.#api.body(messages, options, false), call);
     return this.#api.whole(answer, body);
   }
@@ -109,4 +109,11 @@ export class Endpoint<Body> {
   #newCall({ signal }: ChatRequestOptions): () => Call {
     return () => new Call(this.#api.operation, this.#connection.timeoutMs, signal);
   }
+}
+
+/** Everything in one update, under the first one's name. */
+function joined(updates: readonly ChatUpdate[]): ChatUpdate {
+  const { messageId } = updates[0] ?? {};
+  const contents = updates.flatMap((update) => update.contents ?? []);
+  return Object.assign({}, ...updates, { contents }, messageId === undefined ? {} : { messageId });
 }

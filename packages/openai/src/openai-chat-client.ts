@@ -79,7 +79,7 @@ function chatApi(client: OpenAILike, format: RequestFormat): Api<ChatBody> {
       const reader = new AnswerReader();
       const update = reader.read(piece);
       const end = reader.end(piece);
-      return { ...update, ...end, contents: [...(update?.contents ?? []), ...(end.contents ?? [])] };
+      return [{ ...update, ...end, contents: [...(update?.contents ?? []), ...(end.contents ?? [])] }];
     },
   };
 }

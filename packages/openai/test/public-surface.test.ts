@@ -8,7 +8,11 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 describe("the public surface", () => {
   it("is what the README names, and nothing else at run time", () => {
-    expect(Object.keys(surface).sort()).toEqual(["OpenAIChatClient", "openAIOptionsFromEnvironment"]);
+    expect(Object.keys(surface).sort()).toEqual([
+      "OpenAIChatClient",
+      "OpenAIResponsesClient",
+      "openAIOptionsFromEnvironment",
+    ]);
   });
 
   it("takes the official SDK's clients without a cast", () => {
