@@ -19,7 +19,12 @@ describe("the public surface", () => {
     expectTypeOf<OpenAI>().toExtend<surface.OpenAILike>();
     expectTypeOf<AzureOpenAI>().toExtend<surface.OpenAILike>();
     expectTypeOf<surface.OpenAIChatClient>().toExtend<ChatClient>();
-    expect(new surface.OpenAIChatClient({ model: "m", client: new OpenAI({ apiKey: "k" }) })).toBeDefined();
+    expectTypeOf<OpenAI>().toExtend<surface.OpenAIResponsesLike>();
+    expectTypeOf<AzureOpenAI>().toExtend<surface.OpenAIResponsesLike>();
+    expectTypeOf<surface.OpenAIResponsesClient>().toExtend<ChatClient>();
+    const client = new OpenAI({ apiKey: "k" });
+    expect(new surface.OpenAIChatClient({ model: "m", client })).toBeDefined();
+    expect(new surface.OpenAIResponsesClient({ model: "m", client })).toBeDefined();
   });
 
   it("names no type of the driver, so that the driver's majors are not ours", () => {
