@@ -10,7 +10,7 @@ import {
   InMemoryHistoryProvider,
   type Tool,
 } from "@agentfw/core";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentOptions, VerifyServiceSession } from "./agent-options.ts";
 import { assertChatOptions, assertList, assertOneOf, assertOptional } from "./checks.ts";
 import { assertMiddleware, type Middleware } from "./middleware.ts";
 import { assertClient } from "./model-call.ts";
@@ -32,6 +32,7 @@ export interface AgentSettings {
   readonly chatOptions: ChatOptions;
   readonly historyPersistence: "per-run" | "per-service-call";
   readonly requireOwner: boolean;
+  readonly verifyServiceSession: VerifyServiceSession | undefined;
   readonly concurrency: "queue" | "reject";
   readonly queueTimeoutMs: number;
   readonly loop: LoopSettings;
@@ -65,6 +66,7 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     chatOptions: options.chatOptions ?? {},
     historyPersistence,
     requireOwner: options.requireOwner ?? false,
+    verifyServiceSession: options.verifyServiceSession,
     concurrency,
     queueTimeoutMs,
     loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
@@ -80,6 +82,7 @@ function assertOptions(options: AgentOptions): void {
   }
   assertOptional(options.requireOwner, "boolean", "requireOwner");
   assertOptional(options.includeToolErrors, "boolean", "includeToolErrors");
+  assertOptional(options.verifyServiceSession, "function", "verifyServiceSession");
   assertOptional(options.onDiagnostic, "function", "onDiagnostic");
   assertChatOptions(options.chatOptions, "chatOptions");
 }
