@@ -1,4 +1,5 @@
 import {
+  type ChatRequestOptions,
   callSlots,
   configurationError,
   functionResults,
@@ -156,14 +157,26 @@ class FunctionLoop {
     const isForced = toolChoice === "required" || typeof toolChoice === "object";
     const once = isForced && this.#modelCalls > 0 ? { ...options, toolChoice: undefined } : options;
     this.#modelCalls += 1;
-    const { modelInput } = this.#scope;
-    const view = modelInput.view(options.conversationId);
+    const view = this.#scope.modelInput.view(options.conversationId);
     if (view.length === 0 && options.conversationId === undefined) {
       throw configurationError("input", "must hold a message when there is nothing else for the model");
     }
+    await this.#ask(view, once, folder);
+    this.#scope.draft = () => [];
+    const messages = folder.messages();
+    this.#produced.push(...messages);
+    return messages;
+  }
+
+  async #ask(messages: readonly Message[], options: ChatRequestOptions, folder: MessageFolder): Promise<void> {
+    const { modelInput } = this.#scope;
+    let isSent = false;
     let isAnswered = false;
+    const onSent = () => {
+      isSent = true;
+    };
     try {
-      await callModel(this.#scope, view, once, this.#counter, (update) => {
+      await callModel(this.#scope, { messages, options, counter: this.#counter, onSent }, (update) => {
         folder.add(update);
         // What a service keeps is there when it has said its end, also if nobody reads on.
         isAnswered ||= update.finishReason !== undefined;
@@ -171,14 +184,12 @@ class FunctionLoop {
       });
       isAnswered = true;
     } finally {
-      if (isAnswered) {
+      if (isAnswered && isSent) {
         modelInput.onTaken(folder.messages());
+      } else if (isAnswered) {
+        modelInput.onAnsweredHere(folder.messages());
       }
     }
-    this.#scope.draft = () => [];
-    const messages = folder.messages();
-    this.#produced.push(...messages);
-    return messages;
   }
 
   async answerCalls(answer: readonly Message[]): Promise<void> {

@@ -17,18 +17,28 @@ import type { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
 import { noteConversation } from "./service-session.ts";
 
+/** What a model call is about. */
+export interface ModelCall {
+  readonly messages: readonly Message[];
+  readonly options: ChatRequestOptions;
+  readonly counter: MessageCounter;
+  /** Called when it goes to the model: a chat middleware may answer in its place. */
+  readonly onSent: () => void;
+}
+
 /** One model call through the chat middleware; `onUpdate` gets it as pieces of messages that have our ids. */
 export async function callModel(
   scope: RunScope,
-  messages: readonly Message[],
-  options: ChatRequestOptions,
-  counter: MessageCounter,
+  { messages, options, counter, onSent }: ModelCall,
   onUpdate: (update: AgentUpdate) => Promise<void> | void,
 ): Promise<void> {
   const { run } = scope;
   const session = run.options.ephemeral ? undefined : run.options.session;
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
-  const updates = composeStreams(scope.chatMiddleware(), invocation, () => clientUpdates(scope, invocation));
+  const updates = composeStreams(scope.chatMiddleware(), invocation, () => {
+    onSent();
+    return clientUpdates(scope, invocation);
+  });
   const namer = new MessageNamer(run.options.runId, counter);
   await readAborting(updates, scope.interruption, (given) => {
     const update = checkedUpdate(given);

@@ -49,6 +49,8 @@ export class ModelInput {
   /** Ids of input that the service has. */
   #input: readonly string[];
   #isInputTold = false;
+  /** Ids of answers that the service has not heard of: a middleware gave them in its place. */
+  #unheard: ReadonlySet<string> = new Set();
   /** What is on its way to the service. */
   #sent: readonly Told[] = [];
 
@@ -77,12 +79,10 @@ export class ModelInput {
     const isOurs = (group: MessageGroup): boolean => holdsCallOf(group, ours);
     this.#sent = groups.filter(isOurs).flatMap((group) => this.#told(group));
     const told = this.#sent.flatMap(({ messages }) => messages);
-    if (this.#isInputTold) {
-      return told;
-    }
-    const others = groups.filter((group) => !isOurs(group));
+    const others = groups.filter((group) => !isOurs(group) && (!this.#isInputTold || this.#isUnheard(group)));
+    this.#sent = [...this.#sent, ...others.map(toldAsItIs)];
     // A result without a call may be one for a call that only the service knows.
-    const loose = newMessagesView(orphans.map(({ message }) => message));
+    const loose = this.#isInputTold ? [] : newMessagesView(orphans.map(({ message }) => message));
     const rest = this.#stores
       ? newMessagesView(others.flatMap((group) => this.#closed(group)))
       : this.#whole(others.flatMap(groupToMessages));
@@ -99,9 +99,16 @@ export class ModelInput {
       deferred.forEach((id) => void this.#deferred.add(id));
     }
     this.#sent = [];
+    this.#unheard = new Set();
     this.#isInputTold = true;
     this.#input = this.#run.options.input.map(({ messageId }) => messageId);
     this.save(answer);
+  }
+
+  /** A middleware has answered, and the service was sent nothing: it hears of the answer with the next call. */
+  onAnsweredHere(answer: readonly Message[]): void {
+    this.#sent = [];
+    this.#unheard = new Set([...this.#unheard, ...answer.map(({ messageId }) => messageId)]);
   }
 
   /** Writes down in the session what is open; `answer` is what the run has made beside its complete messages. */
@@ -128,7 +135,12 @@ export class ModelInput {
   #ours(answer: readonly Message[] = []): Set<string> {
     const history = this.#run.contributions.filter(({ isHistory }) => isHistory);
     const made = this.#stores ? [...this.#run.produced, ...answer] : [];
-    return new Set([...history.flatMap(({ messages }) => messages), ...made].map(({ messageId }) => messageId));
+    const ids = [...history.flatMap(({ messages }) => messages), ...made].map(({ messageId }) => messageId);
+    return new Set(ids.filter((id) => !this.#unheard.has(id)));
+  }
+
+  #isUnheard({ items }: MessageGroup): boolean {
+    return items.some(({ message }) => this.#unheard.has(message.messageId));
   }
 
   #isSettled({ resultId }: CallSlot): boolean {
@@ -200,6 +212,11 @@ function toldWhole(messages: readonly Message[]): Told[] {
         : { messages: [], settled: slots.map(({ resultId }) => resultId), deferred: [] },
     ),
   );
+}
+
+function toldAsItIs({ items }: MessageGroup): Told {
+  const slots = items.flatMap((item) => item.slots);
+  return { messages: [], settled: slots.map(({ resultId }) => resultId), deferred: [] };
 }
 
 /** The calls once more, under ids of their own, with their results: the service holds results for the first ones. */

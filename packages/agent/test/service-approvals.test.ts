@@ -1,8 +1,14 @@
-import { AgentSession, type FunctionApprovalRequestContent, type MessagesInput, type Tool } from "@agentfw/core";
+import {
+  AgentSession,
+  type FunctionApprovalRequestContent,
+  HistoryProvider,
+  type MessagesInput,
+  type Tool,
+} from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { Agent, type AgentResponse } from "../src/index.ts";
 import { answer, BATCH, bank } from "./bank.ts";
-import { failureOf } from "./fixture.ts";
+import { failureOf, TestStore } from "./fixture.ts";
 import { KeepingService, type KeptAnswer, restored } from "./keeping-service.ts";
 import { call } from "./scripted-client.ts";
 
@@ -153,6 +159,25 @@ describe.each([
     expect(response.text).toBe("paid");
     expect(turns.ran).toEqual(["pay {}"]);
     expect(turns.newest).toEqual(['tool: result 1 "pay done"']);
+  });
+
+  it("that two processes are given at once runs in one of them, where it is written down call by call", async () => {
+    const store = new TestStore();
+    const { tools, ran } = bank();
+    const service = new KeepingService([[call("1", "pay")], "paid", "paid twice"], isOne);
+    const agent = () =>
+      new Agent({
+        client: service,
+        tools,
+        contextProviders: [new HistoryProvider(store)],
+        historyPersistence: "per-service-call",
+      });
+    const first = agent().createSession({ sessionId: "s", owner: "ann" });
+    const requests = requestsOf(await agent().run("go", { session: first }));
+    const second = restored(first);
+    await agent().run(answer(requests), { session: first });
+    expect(await failureOf(agent().run(answer(requests), { session: second }))).toMatchObject({ code: "conflict" });
+    expect(ran).toEqual(["pay {}"]);
   });
 
   it("that was given when the process died counts, and its calls are closed and not run", async () => {

@@ -7,7 +7,7 @@ import {
   type Tool,
 } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { Agent, type AgentOptions, functionMiddleware } from "../src/index.ts";
+import { Agent, type AgentOptions, chatMiddleware, functionMiddleware } from "../src/index.ts";
 import { failureOf, TestStore } from "./fixture.ts";
 import { KeepingService, type KeptAnswer, restored } from "./keeping-service.ts";
 import { call } from "./scripted-client.ts";
@@ -141,6 +141,36 @@ describe.each([
     expect(made.service.requests).toHaveLength(1);
     await made.agent().run("what now?", { session: restored(made.session) });
     expect(made.service.lines[1]).toEqual(['tool: result 1 "seen"', "user: what now?"]);
+  });
+
+  it("that middleware answers in place of the service leaves what the service waits for open", async () => {
+    const made = world([[call("1", "look")], new Error("down"), "fine"], isOne);
+    await failureOf(made.agent().run("go", { session: made.session }));
+    const canned = chatMiddleware(async function* () {
+      yield { contents: [{ type: "text", text: "Try later." }], finishReason: "stop" };
+    });
+    const session = restored(made.session);
+    await made.agent({ middleware: [canned] }).run("hello?", { session });
+    await made.agent().run("what now?", { session: restored(session) });
+    expect(made.service.lines[2]).toEqual(['tool: result 1 "seen"', "user: what now?"]);
+  });
+
+  it("whose first answer middleware gave tells the service of it with the next call", async () => {
+    const made = world(["hello", "fine"], isOne);
+    await made.agent().run("hi", { session: made.session });
+    let isFirst = true;
+    const planned = chatMiddleware(async function* (_, next) {
+      if (isFirst) {
+        isFirst = false;
+        yield { contents: [{ type: "text", text: "I look." }, call("1", "look")] };
+      } else {
+        yield* next();
+      }
+    });
+    const session = restored(made.session);
+    await made.agent({ middleware: [planned] }).run("go", { session });
+    expect(made.service.lines[1]).toEqual(["user: go", "assistant: I look. | call 1 look {}", 'tool: result 1 "seen"']);
+    expect(session.state).toEqual({});
   });
 
   it("whose tools were switched off tells the service so with the next turn", async () => {

@@ -86,15 +86,13 @@ export class Endpoint<Body> {
   }
 
   async #send(first: Body, call: Call): Promise<{ answer: unknown; body: Body }> {
-    const ask: Ask = async (request) => {
-      const requestOptions = await call.wait(() => this.#connection.requestOptions(call.signal));
-      return call.wait(() => request(requestOptions));
-    };
+    const requestOptions = await call.wait(() => this.#connection.requestOptions(call.signal));
+    const ask: Ask = (request) => call.wait(() => request(requestOptions));
     let body = first;
     for (let amendments = 0; ; amendments += 1) {
       const current = body;
       try {
-        return { answer: await ask((requestOptions) => this.#api.send(current, requestOptions)), body };
+        return { answer: await ask((options) => this.#api.send(current, options)), body };
       } catch (error) {
         const isOurs = isAgentFrameworkError(error) && amendments < MOST_AMENDMENTS;
         const amended = isOurs ? await this.#api.amend?.(error, body, ask) : undefined;

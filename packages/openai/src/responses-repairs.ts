@@ -10,9 +10,14 @@ export interface ResponsesCall {
   readonly repairs: readonly string[];
 }
 
+/** Not every server names the parameter. */
+const NO_ENCRYPTION_TEXT = /encrypted (?:reasoning )?content is not supported/i;
+
 /** True when the service refused the request for asking for encrypted reasoning, which the model does not have. */
 export function isEncryptionRefused({ cause }: AgentFrameworkError, { body }: ResponsesCall): boolean {
-  return parameterOf(cause)?.startsWith("include") === true && body.include?.includes(ENCRYPTED_REASONING) === true;
+  const isAboutIt =
+    parameterOf(cause)?.startsWith("include") || NO_ENCRYPTION_TEXT.test(String(memberOf(cause, "message")));
+  return isAboutIt && memberOf(cause, "status") === 400 && body.include?.includes(ENCRYPTED_REASONING) === true;
 }
 
 /** The request without asking for encrypted reasoning. Nothing of the conversation is lost, so it is no repair. */
@@ -52,7 +57,7 @@ export function isInputRefused({ code, cause }: AgentFrameworkError, { body, rep
  * @param newest The newest items of the conversation.
  */
 export function withConversationEnds({ body, repairs }: ResponsesCall, newest: unknown): ResponsesCall | undefined {
-  const data = list(isPlainObject(newest) || hasData(newest) ? memberOf(newest, "data") : [], "its items are no list");
+  const data = list(memberOf(newest, "data"), "the items of the conversation are no list");
   const answered = new Set(data.filter(isOfType("function_call_output")).map((item) => item["call_id"]));
   const open = data.filter(isOfType("function_call")).filter((item) => !answered.has(item["call_id"]));
   const waiting = new Set(open.map((item) => item["call_id"]));
@@ -91,10 +96,6 @@ function isReasoning({ type }: InputItem): boolean {
 
 function isOfType(type: string): (item: unknown) => item is Record<string, unknown> {
   return (item): item is Record<string, unknown> => isPlainObject(item) && item["type"] === type;
-}
-
-function hasData(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "data" in value;
 }
 
 function parameterOf(cause: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { ChatUpdate, Content, Message } from "@agentfw/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { OpenAIResponsesClient } from "../src/index.ts";
 import { call, collect, message, rejection } from "./helpers.ts";
 import { clientOf, connectResponses, shapeOf } from "./responses-helpers.ts";
 import { asks, says } from "./strict/responses-replies.ts";
@@ -102,6 +103,27 @@ describe("a conversation that the service does not keep", () => {
     }
     const asked = server.requests.map(({ body }) => body["include"]);
     expect(asked).toEqual([["reasoning.encrypted_content"], undefined, undefined]);
+  });
+
+  it.each([
+    { param: "include", message: "No." },
+    { param: null, message: "Encrypted content is not supported with this model." },
+  ])("is told that a model has none in more than one way: %j", async (error) => {
+    const { client, server } = await connectResponses({ store: false });
+    server.reply({ status: 400, body: { error: { ...error, type: "invalid_request_error", code: null } } });
+    await collect(client.stream([USER]));
+    expect(server.requests[1]?.body).not.toHaveProperty("include");
+  });
+
+  it("keeps what else was to be included, and asks for the key once a call", async () => {
+    const { server } = await connectResponses({}, { plainModels: ["m"] });
+    const apiKey = vi.fn(() => "test-key");
+    const { baseURL } = server;
+    const client = new OpenAIResponsesClient({ model: "m", apiKey, baseURL, store: false });
+    const include = ["web_search_call.action.sources"];
+    await collect(client.stream([USER], { additionalProperties: { include } }));
+    expect(server.requests[1]?.body["include"]).toEqual(include);
+    expect(apiKey).toHaveBeenCalledTimes(1);
   });
 
   it("outlives the key that its reasoning was encrypted with", async () => {
