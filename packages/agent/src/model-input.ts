@@ -1,6 +1,7 @@
 import {
   type CallSlot,
   type Content,
+  callSlots,
   groupMessages,
   groupToMessages,
   interruptedResult,
@@ -123,8 +124,10 @@ export class ModelInput {
     const messages = groupMessages([...this.#all(), ...answer])
       .groups.filter(isOpen)
       .flatMap(groupToMessages);
-    const deferred = messages.map(({ messageId }) => messageId).filter((id) => this.#deferred.has(id));
-    writeOpenCalls(session, { messages, deferred, input: this.#input });
+    const asking = messages.filter((message) => callSlots(message).length > 0).map(({ messageId }) => messageId);
+    const deferred = asking.filter((id) => this.#deferred.has(id));
+    // Calls that the service does not wait for are of earlier runs than the input.
+    writeOpenCalls(session, { messages, deferred, input: deferred.length < asking.length ? this.#input : [] });
   }
 
   #all(): Message[] {

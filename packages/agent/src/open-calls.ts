@@ -6,7 +6,6 @@ import {
   type Message,
   messageFromJson,
   messageToJson,
-  openCalls,
 } from "@agentfw/core";
 
 /** Where a session keeps what its conversation at a service waits for; there only as long as it waits. */
@@ -56,7 +55,7 @@ export function writeOpenCalls({ state, serviceSessionId }: AgentSession, open: 
   state[KEY] = { conversation: serviceSessionId, messages, deferred: [...deferred], input: [...input] };
 }
 
-/** By call id, the ids of the results that an input holds for open calls. */
+/** By call id, the ids that the results in an input get for these calls, also where a result is known already. */
 export function resultIdsFor(messages: readonly Message[], input: readonly Message[]): Map<string, string[]> {
   const given = new Set(
     input.flatMap(({ contents }) =>
@@ -64,7 +63,8 @@ export function resultIdsFor(messages: readonly Message[], input: readonly Messa
     ),
   );
   const ids = new Map<string, string[]>();
-  for (const { call, resultId } of groupMessages(messages).groups.flatMap(openCalls)) {
+  const slots = groupMessages(messages).groups.flatMap(({ items }) => items.flatMap((item) => item.slots));
+  for (const { call, resultId } of slots) {
     if (given.has(call.callId)) {
       ids.set(call.callId, [...(ids.get(call.callId) ?? []), resultId]);
     }

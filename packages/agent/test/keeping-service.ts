@@ -23,19 +23,23 @@ type Line = { readonly callId: string; readonly kind: "call" | "result" } | { re
 /**
  * A model that keeps conversations and refuses what a strict one refuses: results without calls, calls without results,
  * calls that come again, a conversation that it does not know. Every answer gets an id of its own to continue with, or
- * with `isOne` they all get one. Shared by the processes of a test, as a service is.
+ * with `isOne` they all get one. With `isForgiving` a result that comes again is left out, as clients do that repair what
+ * was refused. Shared by the processes of a test, as a service is.
  */
 export class KeepingService implements ChatClient {
   readonly contractVersion = 1 as const;
   readonly storesByDefault = true;
   readonly requests: KeptRequest[] = [];
-  readonly #script: KeptAnswer[];
+  readonly #next: () => KeptAnswer;
   readonly #isOne: boolean;
+  readonly #isForgiving: boolean;
   readonly #kept = new Map<string, readonly Line[]>();
 
-  constructor(script: readonly KeptAnswer[], isOne: boolean) {
-    this.#script = [...script];
+  constructor(script: readonly KeptAnswer[] | (() => KeptAnswer), isOne: boolean, isForgiving = false) {
+    const answers = typeof script === "function" ? [] : [...script];
+    this.#next = typeof script === "function" ? script : () => answers.shift() ?? "the script is over";
     this.#isOne = isOne;
+    this.#isForgiving = isForgiving;
   }
 
   /** The lines of each request. */
@@ -47,12 +51,14 @@ export class KeepingService implements ChatClient {
     const { conversationId, store = true } = options;
     this.requests.push({ conversationId, lines: shape(messages), options });
     const before = conversationId === undefined ? [] : this.#kept.get(conversationId);
-    const lines = [...(before ?? []), ...messages.flatMap(linesOf)];
+    const known = new Set(before?.filter(({ kind }) => kind === "result"));
+    const isAgain = (line: Line): boolean => this.#isForgiving && [...known].some((other) => isSameResult(other, line));
+    const lines = [...(before ?? []), ...messages.flatMap(linesOf).filter((line) => !isAgain(line))];
     const fault = before === undefined ? "there is no such conversation" : faultOf(lines);
     if (fault !== undefined || messages.length === 0) {
       throw new Error(`400 invalid request: ${fault ?? "nothing is said"}`);
     }
-    const answer = this.#script.shift() ?? "the script is over";
+    const answer = this.#next();
     if (answer instanceof Error) {
       throw answer;
     }
@@ -67,6 +73,10 @@ export class KeepingService implements ChatClient {
     }
     yield { ...(store ? { conversationId: id } : {}), finishReason: "stop" };
   }
+}
+
+function isSameResult(one: Line, other: Line): boolean {
+  return one.kind === "result" && other.kind === "result" && one.callId === other.callId;
 }
 
 function linesOf({ role, contents }: Message): Line[] {

@@ -102,6 +102,19 @@ describe.each([
     expect(made.ran).toEqual(["look"]);
   });
 
+  it("is taken up under its name also when it fails further on", async () => {
+    const script = [[call("1", "look")], new Error("down"), [call("2", "look")], new Error("down"), "at last"];
+    const made = world(script, isOne);
+    let { session } = made;
+    for (const _ of [1, 2]) {
+      await failureOf(made.agent().run("go", { session, runId: "r1" }));
+      session = restored(session);
+    }
+    expect((await made.agent().run("go", { session, runId: "r1" })).text).toBe("at last");
+    expect(made.service.lines.flat().filter((line) => line === "user: go")).toHaveLength(1);
+    expect(made.ran).toEqual(["look", "look"]);
+  });
+
   it("whose reader left leaves its calls to be closed", async () => {
     const made = world([[call("1", "look"), { type: "text", text: "…" }], "fine"], isOne);
     for await (const _ of made.agent().runStream("go", { session: made.session })) {
@@ -248,7 +261,7 @@ describe.each([
 });
 
 describe("What a session keeps of a conversation at a service", () => {
-  const open: KeptAnswer = [call("1", "stick")];
+  const open: KeptAnswer = [{ type: "text", text: "secret answer" }, call("1", "stick")];
 
   async function interrupted(): Promise<World> {
     const made = world([open, "fine"], true);
@@ -279,7 +292,7 @@ describe("What a session keeps of a conversation at a service", () => {
         },
       },
     });
-    expect(JSON.stringify(session)).not.toContain("secret words");
+    expect(JSON.stringify(session)).not.toContain("secret");
   });
 
   it("is not taken for that of another conversation", async () => {
