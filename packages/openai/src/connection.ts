@@ -53,12 +53,13 @@ export interface OpenAIResponsesRequestBody {
  * The part of the official SDK's client that `OpenAIResponsesClient` uses. `OpenAI` and `AzureOpenAI` fit.
  *
  * `create` gives an async iterable of events when `stream` is true, otherwise a response; both are checked as they come.
- * `conversations` is asked what a conversation waits for when the service refuses to continue it; without it such a
- * conversation stays refused.
+ * `retrieve` and `conversations` are asked what the service waits for when it refuses to continue; without them it stays
+ * refused.
  */
 export interface OpenAIResponsesLike {
   readonly responses: {
     create(body: OpenAIResponsesRequestBody, options?: OpenAIRequestOptions): PromiseLike<unknown>;
+    retrieve?(id: string, query: object, options?: OpenAIRequestOptions): PromiseLike<unknown>;
   };
   readonly conversations?:
     | {

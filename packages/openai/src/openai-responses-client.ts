@@ -1,4 +1,11 @@
-import type { AgentFrameworkError, ChatClient, ChatRequestOptions, ChatUpdate, Message } from "@agentfw/core";
+import {
+  type AgentFrameworkError,
+  type ChatClient,
+  type ChatRequestOptions,
+  type ChatUpdate,
+  isAgentFrameworkError,
+  type Message,
+} from "@agentfw/core";
 import { type ClientKind, type OpenAIResponsesLike, openConnection } from "./connection.ts";
 import { type Api, type Ask, Endpoint } from "./endpoint.ts";
 import { type OpenAIResponsesClientOptions, responsesFormat } from "./responses-options.ts";
@@ -112,12 +119,31 @@ class ResponsesApi implements Api<ResponsesCall> {
     if (isReasoningRefused(error, call)) {
       return withoutReasoning(call);
     }
-    const { conversations } = this.#client;
-    const { conversation } = call.body;
-    if (conversations === undefined || conversation === undefined || !isInputRefused(error, call)) {
+    const lookUp = isInputRefused(error, call) ? this.#lookUpOf(call) : undefined;
+    if (lookUp === undefined) {
       return undefined;
     }
-    const newest = await ask((options) => conversations.items.list(conversation, NEWEST_ITEMS, options));
-    return withConversationEnds(call, newest);
+    try {
+      return withConversationEnds(call, await ask(lookUp));
+    } catch (failure) {
+      // What the service refused is what the caller must hear of; an abort goes first.
+      if (isAgentFrameworkError(failure)) {
+        return undefined;
+      }
+      throw failure;
+    }
+  }
+
+  /** How to find what a conversation waits for; a response waits for nothing but its own calls. */
+  #lookUpOf({ body }: ResponsesCall): Parameters<Ask>[0] | undefined {
+    const { conversations, responses } = this.#client;
+    const { conversation, previous_response_id: previous } = body;
+    if (conversation !== undefined && conversations !== undefined) {
+      return (options) => conversations.items.list(conversation, NEWEST_ITEMS, options);
+    }
+    if (previous !== undefined && responses.retrieve !== undefined) {
+      return (options) => responses.retrieve?.(previous, {}, options) ?? Promise.resolve(undefined);
+    }
+    return undefined;
   }
 }

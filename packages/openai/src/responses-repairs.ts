@@ -45,7 +45,7 @@ export function isInputRefused({ code, cause }: AgentFrameworkError, { body, rep
     code === "configuration" &&
     memberOf(cause, "status") === 400 &&
     (parameter === undefined || parameter.startsWith("input")) &&
-    body.conversation !== undefined &&
+    (body.conversation ?? body.previous_response_id) !== undefined &&
     !repairs.some((repair) => repair.endsWith("_call_closed") || repair.endsWith("_result_dropped"))
   );
 }
@@ -54,10 +54,10 @@ export function isInputRefused({ code, cause }: AgentFrameworkError, { body, rep
  * The request with a result for every call that the conversation waits for, and without results that it does not wait
  * for. A process that died with its calls open, or after their results were taken, leaves both.
  *
- * @param newest The newest items of the conversation.
+ * @param found The newest items of the conversation, or the response that is continued.
  */
-export function withConversationEnds({ body, repairs }: ResponsesCall, newest: unknown): ResponsesCall | undefined {
-  const data = list(memberOf(newest, "data"), "the items of the conversation are no list");
+export function withConversationEnds({ body, repairs }: ResponsesCall, found: unknown): ResponsesCall | undefined {
+  const data = list(memberOf(found, "data") ?? memberOf(found, "output"), "the items of the conversation are no list");
   const answered = new Set(data.filter(isOfType("function_call_output")).map((item) => item["call_id"]));
   const open = data.filter(isOfType("function_call")).filter((item) => !answered.has(item["call_id"]));
   const waiting = new Set(open.map((item) => item["call_id"]));

@@ -137,13 +137,18 @@ describe("a conversation that the service does not keep", () => {
   });
 });
 
-describe.each([true, false])("a conversation that a process left in the middle, streaming: %s", (streaming) => {
+describe.each([
+  [true, "conv"],
+  [false, "conv"],
+  [true, "resp"],
+])("a conversation that a process left in the middle, streaming: %s, %s", (streaming, kind) => {
   async function left(...calls: string[]) {
     const { client, server } = await connectResponses({ streaming });
-    const conversationId = server.createConversation();
+    const conversation = kind === "conv" ? server.createConversation() : undefined;
     server.reply(asks(Object.fromEntries(calls.map((id) => [id, ["add", "{}"] as const]))));
-    await collect(client.stream([USER], { tools: TOOLS, conversationId }));
-    return { client: clientOf(server, { streaming }), server, options: { tools: TOOLS, conversationId } };
+    const updates = await collect(client.stream([USER], { tools: TOOLS, conversationId: conversation }));
+    const options = { tools: TOOLS, conversationId: continuation(updates) };
+    return { client: clientOf(server, { streaming }), server, options };
   }
 
   it("has its open calls closed, and says so", async () => {
@@ -151,24 +156,25 @@ describe.each([true, false])("a conversation that a process left in the middle, 
     const updates = await collect(client.stream([result("b", "2"), USER], options));
     expect(repairsOf(updates)).toEqual(["open_call_closed"]);
     expect(shapeOf(server.requests.at(-1)?.body)).toEqual([`result a: ${INTERRUPTED}`, "result b: 2", "user: Hi"]);
-    expect(repairsOf(await collect(client.stream([USER], options)))).toBeUndefined();
+    const conversationId = continuation(updates);
+    expect(repairsOf(await collect(client.stream([USER], { ...options, conversationId })))).toBeUndefined();
     expect(server.lookups).toHaveLength(1);
   });
 
   it("has results left out that it holds already, and says so", async () => {
     const { client, server, options } = await left("a");
-    await collect(client.stream([result("a", "1")], options));
-    const updates = await collect(client.stream([result("a", "1"), USER], options));
+    const conversationId = continuation(await collect(client.stream([result("a", "1")], options)));
+    const updates = await collect(client.stream([result("a", "1"), USER], { ...options, conversationId }));
     expect(repairsOf(updates)).toEqual(["orphan_result_dropped"]);
     expect(shapeOf(server.requests.at(-1)?.body)).toEqual(["user: Hi"]);
   });
 
   it("is asked for its items only when it refuses, and refuses for good what is wrong with the input itself", async () => {
     const { client, server, options } = await left("a");
-    await collect(client.stream([result("a", "1")], options));
+    const conversationId = continuation(await collect(client.stream([result("a", "1")], options)));
     expect(server.lookups).toEqual([]);
     const orphan = message("assistant", call("z", "add", "{}"));
-    const failure = await rejection(collect(client.stream([orphan], options)));
+    const failure = await rejection(collect(client.stream([orphan], { ...options, conversationId })));
     expect(failure).toMatchObject({ code: "configuration" });
     expect(server.lookups).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { isAgentFrameworkError } from "@agentfw/core";
-import { OpenAI } from "openai";
+import { APIError, OpenAI } from "openai";
 import { describe, expect, it, vi } from "vitest";
 import { OpenAIResponsesClient, type OpenAIResponsesClientOptions, type OpenAIResponsesLike } from "../src/index.ts";
 import { collect, fold, message, rejection } from "./helpers.ts";
@@ -71,6 +71,34 @@ describe("a client of one's own for Responses", () => {
     const client = new OpenAIResponsesClient({ model: "m", client: { responses: { create } }, maxRetries: 1 });
     expect((await collect(client.stream(QUESTION))).at(-1)?.conversationId).toBe("resp_1");
     expect(create.mock.calls[0]?.[1]).toEqual({ timeout: 300_000, maxRetries: 1, signal: expect.any(AbortSignal) });
+  });
+
+  it("that cannot say what a conversation waits for leaves the refusal as it is", async () => {
+    const refusal = new APIError(400, { param: "input", message: "x" }, undefined, new Headers());
+    const create = () => Promise.reject(refusal);
+    const failing = { items: { list: () => Promise.reject(new Error("down")) } };
+    for (const conversations of [undefined, failing, { items: { list: async () => ({}) } }]) {
+      const client = new OpenAIResponsesClient({ model: "m", client: { responses: { create }, conversations } });
+      for (const conversationId of ["conv_1", "resp_1"]) {
+        const failure = await rejection(collect(client.stream(QUESTION, { conversationId })));
+        expect(failure).toMatchObject({ code: "configuration", cause: refusal });
+      }
+    }
+  });
+
+  it("that is aborted while it is asked what a conversation waits for throws the reason", async () => {
+    const controller = new AbortController();
+    const create = () => Promise.reject(new APIError(400, { param: "input" }, undefined, new Headers()));
+    const list = () => {
+      controller.abort(new Error("enough"));
+      return new Promise(() => undefined);
+    };
+    const client = new OpenAIResponsesClient({
+      model: "m",
+      client: { responses: { create }, conversations: { items: { list } } },
+    });
+    const options = { conversationId: "conv_1", signal: controller.signal };
+    await expect(collect(client.stream(QUESTION, options))).rejects.toThrow("enough");
   });
 
   it.each([

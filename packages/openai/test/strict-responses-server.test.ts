@@ -199,6 +199,17 @@ describe("the strict server of the Responses API", () => {
     expect((await fetch(url)).status).toBe(401);
   });
 
+  it("gives a response that it keeps, and no other", async () => {
+    const { ask, server } = await open();
+    const headers = { authorization: "Bearer test-key" };
+    const get = async (id: unknown) => fetch(`${server.baseURL}/responses/${id}`, { headers });
+    const { id } = (await ask([USER])).body;
+    const found: unknown = await (await get(id)).json();
+    expect(found).toMatchObject({ id, status: "completed", output: [{ role: "assistant" }] });
+    expect((await get((await ask([USER], { store: false })).body["id"])).status).toBe(404);
+    expect((await fetch(`${server.baseURL}/responses/${id}`)).status).toBe(401);
+  });
+
   it("answers one request at a time on a conversation", async () => {
     const { ask, server } = await open("silence");
     const conversation = server.createConversation();

@@ -39,7 +39,7 @@ export interface StrictResponsesServer extends LocalServer {
   readonly apiKey: string;
   /** Every request for a response with a readable body, in order, refused ones too. */
   readonly requests: readonly ReceivedRequest[];
-  /** The ids of conversations whose items were asked for. */
+  /** The ids of conversations and responses whose items were asked for. */
   readonly lookups: readonly string[];
   /** Queues replies; each is used once, before `respond` is asked. */
   reply(...replies: ResponsesReply[]): void;
@@ -80,6 +80,7 @@ class Service {
   readonly kept = new Map<string, readonly Fields[]>();
   readonly #options: StrictResponsesOptions;
   readonly #secret: string;
+  readonly #responses = new Map<string, Fields>();
   /** What follows each piece of encrypted reasoning that this server made. */
   readonly #partners = new Map<string, Fields>();
   readonly #busy = new Set<string>();
@@ -101,6 +102,12 @@ class Service {
     if (incoming.method === "GET" && listed !== null) {
       checkKey(incoming, this.#options.apiKey);
       this.#list(listed[1] ?? "", new URLSearchParams(listed[2]), outgoing);
+      return;
+    }
+    const retrieved = /^\/v1\/responses\/([^/?]+)$/.exec(incoming.url ?? "");
+    if (incoming.method === "GET" && retrieved !== null) {
+      checkKey(incoming, this.#options.apiKey);
+      this.#retrieve(retrieved[1] ?? "", outgoing);
       return;
     }
     const request = await receive(incoming, outgoing);
@@ -133,6 +140,15 @@ class Service {
     const data = ordered.slice(0, Number(query.get("limit") ?? 20));
     outgoing.writeHead(200, { "content-type": "application/json" });
     outgoing.end(JSON.stringify({ object: "list", data, has_more: data.length < kept.length }));
+  }
+
+  #retrieve(id: string, outgoing: ServerResponse): void {
+    const response = this.#responses.get(id);
+    if (response === undefined) {
+      throw new Refusal(null, `Response with id '${id}' not found.`, null, 404);
+    }
+    this.lookups.push(id);
+    outgoing.end(json(outgoing, response));
   }
 
   #checkEncryption({ model, include }: Fields): void {
@@ -210,14 +226,14 @@ class Service {
     const text = body["stream"] === true ? eventStream(outgoing, eventsOf(response, output)) : json(outgoing, response);
     await deliver(outgoing, text, delivery, () => {
       if (answer.failed === undefined) {
-        this.#keep(id, body, context.before, output);
+        this.#keep(response, body, context.before, output);
       }
       context.release();
     });
   }
 
   /** Only what came to its end is kept. */
-  #keep(id: string, body: Fields, context: readonly Fields[], output: readonly Fields[]): void {
+  #keep(response: Fields, body: Fields, context: readonly Fields[], output: readonly Fields[]): void {
     for (const [index, item] of output.entries()) {
       const encrypted = item["encrypted_content"];
       const partner = output[index + 1];
@@ -226,6 +242,8 @@ class Service {
       }
     }
     if (body["store"] !== false) {
+      const id = String(response["id"]);
+      this.#responses.set(id, response);
       this.kept.set(id, [...context, ...output]);
     }
     if (typeof body["conversation"] === "string") {
