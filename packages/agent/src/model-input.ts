@@ -69,6 +69,11 @@ export class ModelInput {
     }
   }
 
+  /** True when a service that keeps what it is told has taken the input. */
+  get isTold(): boolean {
+    return this.#isInputTold;
+  }
+
   /** What the model is to see now: all of it, or in a conversation that the service keeps, what is new there. */
   view(conversationId: string | undefined): Message[] {
     if (conversationId === undefined) {

@@ -26,9 +26,9 @@ export function noteConversation(scope: RunScope, conversationId: string | undef
 }
 
 /** Says so when the service was to keep the conversation and gave no id to continue it with. */
-export function reportMissingConversation({ run, serviceStores, report }: RunScope): void {
+export function reportMissingConversation({ run, modelInput, report }: RunScope): void {
   const { session, ephemeral } = run.options;
-  if (serviceStores && !ephemeral && session.serviceSessionId === undefined) {
+  if (modelInput.isTold && !ephemeral && session.serviceSessionId === undefined) {
     report({
       type: "service_conversation_missing",
       message: "the service was to keep the conversation and gave no id to continue it with",

@@ -94,6 +94,25 @@ describe("A service that was to keep a conversation", () => {
     expect(diagnostics.map(({ type }) => type)).toEqual(Array(2).fill("service_conversation_missing"));
   });
 
+  it("is not said to have lost it when it was asked nothing", async () => {
+    const { tools } = bank();
+    const store = new TestStore();
+    const contextProviders = [new HistoryProvider(store)];
+    const here = new Agent({
+      client: new ScriptedClient([[call("1", "pay"), call("2", "wire")]]),
+      contextProviders,
+      tools,
+    });
+    const session = here.createSession({ owner: "ann" });
+    const { approvalRequests } = await here.run("pay", { session });
+    const diagnostics: string[] = [];
+    const onDiagnostic = ({ type }: { type: string }) => diagnostics.push(type);
+    const there = new Agent({ client: new KeepingService([], true), contextProviders, tools, onDiagnostic });
+    const response = await there.run(answer(approvalRequests.slice(1)), { session });
+    expect(response.approvalRequests).toHaveLength(1);
+    expect(diagnostics).toEqual([]);
+  });
+
   it("keeps it alone when the agent has no history provider: nothing is written into the session", async () => {
     const service = new KeepingService(["one"], true);
     const agent = new Agent({ client: service });

@@ -210,6 +210,24 @@ describe.each(WAYS)("a kept conversation, streaming: $streaming, serialized in b
     ]);
   });
 
+  it.each([true, false])(
+    "kept there or here, holds back a call and its reasoning, and keeps its text: %s",
+    async (store) => {
+      const asking = { items: [{ reasoning: "hm" }, { text: "I pay." }, ...asks({ a: ["pay", "{}"] }, "pay").items] };
+      const { server, turn, session, ran } = await world(way, [asking, says("sunny"), says("paid")], { store });
+      const { response, next } = await turn("go", session);
+      const { next: later } = await turn("weather?", next);
+      const { response: done } = await turn(answers(response), later);
+      expect(done.text).toBe("paid");
+      expect(ran).toEqual(["pay"]);
+      expect(shapes(server.requests)[1]).toEqual(
+        store
+          ? ["result a: This call waits for a person to approve it. It has not run.", "user: weather?"]
+          : ["user: go", "reasoning", "assistant: I pay.", "user: weather?"],
+      );
+    },
+  );
+
   it("is told of a refusal", async () => {
     const { server, turn, session, ran } = await world(way, [asks({ a: ["pay", "{}"] }), says("a pity")]);
     const { response, next } = await turn("go", session);
