@@ -13,8 +13,10 @@ import { cancellable, readPieces } from "./streaming.ts";
 export interface StreamReader {
   /** What a piece of the stream adds. */
   read(piece: unknown): readonly ChatUpdate[];
-  /** The closing update. @throws `unavailable` when the answer broke off. */
-  end(): ChatUpdate;
+  /** The closing update, unless it was given already. @throws `unavailable` when the answer broke off. */
+  end(): ChatUpdate | undefined;
+  /** True once the answer is whole, so that the connection may break without harm. */
+  readonly isOver?: boolean;
 }
 
 /** Asks the service for something else on behalf of a call. */
@@ -74,10 +76,20 @@ export class Endpoint<Body> {
     }
     const { answer, body } = await this.#send(this.#api.body(messages, options, true), call);
     const reader = this.#api.reader(body);
-    for await (const piece of readPieces(answer, call)) {
-      yield* reader.read(piece);
+    try {
+      for await (const piece of readPieces(answer, call)) {
+        yield* reader.read(piece);
+      }
+    } catch (error) {
+      // An abort is heard of all the same.
+      if (!reader.isOver || !isAgentFrameworkError(error)) {
+        throw error;
+      }
     }
-    yield reader.end();
+    const last = reader.end();
+    if (last !== undefined) {
+      yield last;
+    }
   }
 
   async #whole(messages: readonly Message[], options: ChatRequestOptions, call: Call): Promise<readonly ChatUpdate[]> {

@@ -5,8 +5,7 @@ import { brokenAnswer, failedAnswer } from "./errors.ts";
 /** A response, as it is at its end. */
 export interface FinishedResponse {
   readonly id: string;
-  readonly model: string | undefined;
-  readonly createdAt: string | undefined;
+  readonly head: Partial<ChatUpdate>;
   readonly output: readonly Fields[];
   readonly finishReason: string;
   readonly usage: UsageDetails | undefined;
@@ -14,13 +13,14 @@ export interface FinishedResponse {
   readonly conversationId: string | undefined;
 }
 
-/** What is known of a response from its beginning on. */
-export function responseHead(response: Fields): Pick<ChatUpdate, "createdAt" | "model" | "responseId"> {
-  const { id, model, created_at: created } = response;
-  const createdAt = isoTime(created);
+/** What is known of a response from its beginning on; its message has its id. */
+export function responseHead(response: Fields): Partial<ChatUpdate> {
+  const id = text(response["id"]);
+  const model = text(response["model"]);
+  const createdAt = isoTime(response["created_at"]);
   return {
-    ...(text(id) === undefined ? {} : { responseId: text(id) }),
-    ...(text(model) === undefined ? {} : { model: text(model) }),
+    ...(id === undefined ? {} : { messageId: id, responseId: id }),
+    ...(model === undefined ? {} : { model }),
     ...(createdAt === undefined ? {} : { createdAt }),
   };
 }
@@ -46,8 +46,7 @@ export function finishedResponse(value: unknown, operation: string): FinishedRes
   const output = list(response["output"], "its output is no list").map((item) => fields(item, "an item is no object"));
   return {
     id,
-    model: text(response["model"]),
-    createdAt: isoTime(response["created_at"]),
+    head: responseHead(response),
     output,
     finishReason: finishReason(response, output),
     usage: usage(response["usage"]),

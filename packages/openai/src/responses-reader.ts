@@ -45,7 +45,7 @@ export class ResponsesReader implements StreamReader {
   readonly #callIds = new Set<string>();
   #head: Partial<ChatUpdate> | undefined = { role: "assistant" };
   #lastKind: string | undefined;
-  #finished: FinishedResponse | undefined;
+  #isOver = false;
 
   constructor(asked: AskedFor) {
     this.#asked = asked;
@@ -76,27 +76,21 @@ export class ResponsesReader implements StreamReader {
     }
   }
 
-  end(): ChatUpdate {
-    const finished = this.#finished;
-    if (finished === undefined) {
+  /** The service has said its end; what comes behind it changes nothing. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): undefined {
+    if (!this.#isOver) {
       throw brokenAnswer("it ended before the service had completed it, so it may be incomplete");
     }
-    const { usage, finishReason, id } = finished;
-    const contents: Content[] = usage === undefined ? [] : [{ type: "usage", details: usage }];
-    const conversationId = this.#asked.store ? (finished.conversationId ?? this.#asked.conversation ?? id) : undefined;
-    return {
-      ...this.#headOnce(),
-      contents,
-      finishReason,
-      responseId: id,
-      ...(conversationId === undefined ? {} : { conversationId }),
-    };
   }
 
   /** A response in one piece; its closing update goes with the last of its messages. */
   whole(response: unknown): ChatUpdate[] {
     const updates: ChatUpdate[] = [];
-    for (const update of [...this.#ended(response), this.end()]) {
+    for (const update of this.#ended(response)) {
       const last = updates.at(-1);
       if (last === undefined || update.messageId !== undefined) {
         updates.push(update);
@@ -110,7 +104,7 @@ export class ResponsesReader implements StreamReader {
   #noteHead(event: Fields): void {
     const response = fields(event["response"], "an event is about no response");
     if (this.#head !== undefined) {
-      this.#head = { ...this.#head, ...withMessageId(responseHead(response)) };
+      this.#head = { ...this.#head, ...responseHead(response) };
     }
   }
 
@@ -227,13 +221,28 @@ export class ResponsesReader implements StreamReader {
   }
 
   #ended(value: unknown): ChatUpdate[] {
-    const finished = finishedResponse(value, this.#asked.operation);
-    this.#finished = finished;
-    const { id, model, createdAt } = finished;
-    if (this.#head !== undefined) {
-      this.#head = { ...this.#head, ...withMessageId({ responseId: id, model, createdAt }) };
+    if (this.#isOver) {
+      return [];
     }
-    return finished.output.flatMap((item, index) => this.#done(index, item));
+    const finished = finishedResponse(value, this.#asked.operation);
+    if (this.#head !== undefined) {
+      this.#head = { ...this.#head, ...finished.head };
+    }
+    const rest = finished.output.flatMap((item, index) => this.#done(index, item));
+    this.#isOver = true;
+    return [...rest, this.#closing(finished)];
+  }
+
+  #closing({ id, usage, finishReason, conversationId: given }: FinishedResponse): ChatUpdate {
+    const contents: Content[] = usage === undefined ? [] : [{ type: "usage", details: usage }];
+    const conversationId = this.#asked.store ? (given ?? this.#asked.conversation ?? id) : undefined;
+    return {
+      ...this.#headOnce(),
+      contents,
+      finishReason,
+      responseId: id,
+      ...(conversationId === undefined ? {} : { conversationId }),
+    };
   }
 
   #update(kind: string, item: Fields, contents: readonly Content[], isFirst = false): ChatUpdate {
@@ -272,11 +281,6 @@ export class ResponsesReader implements StreamReader {
     this.#callIds.add(callId);
     open.callId = callId;
   }
-}
-
-function withMessageId(head: Pick<ChatUpdate, "createdAt" | "model" | "responseId">): Partial<ChatUpdate> {
-  const given = Object.fromEntries(Object.entries(head).filter(([, value]) => value !== undefined));
-  return head.responseId === undefined ? given : { ...given, messageId: head.responseId };
 }
 
 function contentsOf({ contents = [] }: ChatUpdate): readonly Content[] {

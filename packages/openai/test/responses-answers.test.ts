@@ -189,6 +189,25 @@ describe("a stream", () => {
     await expect(collect(client.stream(QUESTION))).rejects.toMatchObject({ code });
   });
 
+  it("is whole when the service has said its end, whatever becomes of the connection", async () => {
+    const { client, server } = await connectResponses({ timeoutMs: 300 });
+    const text = eventsFor(says("Hello."))
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join("");
+    const bytes = Buffer.byteLength(text);
+    const behind = 'data: {"type":"error","message":"late"}\n\n';
+    server.reply(
+      { stream: [text, behind], delivery: { cutAfterBytes: bytes } },
+      { stream: [text, behind], delivery: { stallAfterBytes: bytes } },
+      { stream: [text, behind] },
+    );
+    for (const _ of [1, 2, 3]) {
+      const updates = await collect(client.stream(QUESTION));
+      expect(fold(updates)).toMatchObject({ text: "Hello.", finishReason: "stop" });
+      expect(updates.at(-1)?.conversationId).toBe("resp_1");
+    }
+  });
+
   it("whose call ends as another one than it began is unavailable", async () => {
     const { client, server } = await connectResponses();
     const events = eventsFor(asks({ a: ["add", '{"a":1}'] }));
