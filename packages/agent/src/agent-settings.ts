@@ -24,6 +24,8 @@ export interface AgentSettings {
   readonly providers: readonly ContextProvider[];
   /** Keeps history in the session, for agents without a provider that loads it. */
   readonly defaultHistory: InMemoryHistoryProvider;
+  /** Loads what that one kept, and keeps nothing: for the turn in which a conversation goes to a service. */
+  readonly formerHistory: InMemoryHistoryProvider;
   /** The slices of `session.state` in which providers keep history. */
   readonly sessionHistories: ReadonlySet<string>;
   readonly instructions: string | undefined;
@@ -52,14 +54,17 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   assertTimeout(queueTimeoutMs, "queueTimeoutMs");
   assertCount(maxModelCalls, "maxModelCalls", 1);
   assertCount(maxConsecutiveErrors, "maxConsecutiveErrors", 1);
-  const defaultHistory = new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) });
+  const sourceId = defaultSourceId(contextProviders);
+  const defaultHistory = new InMemoryHistoryProvider({ sourceId });
+  const formerHistory = new InMemoryHistoryProvider({ sourceId, storeInputs: false, storeOutputs: false });
   const histories = [...contextProviders.filter((entry) => entry instanceof InMemoryHistoryProvider), defaultHistory];
   return {
     client: options.client,
     name: options.name,
     providers: [...contextProviders],
     defaultHistory,
-    sessionHistories: new Set(histories.map(({ sourceId }) => sourceId)),
+    formerHistory,
+    sessionHistories: new Set(histories.map((history) => history.sourceId)),
     instructions: options.instructions,
     tools: [...tools],
     middleware: [...middleware],

@@ -155,10 +155,15 @@ function cleanInput(settings: AgentSettings, request: RunRequest, input: Message
 
 /** A session without a provider that loads history gets one for this run; the agent's own list stays as it is. */
 function providersOf(settings: AgentSettings, request: RunRequest): readonly ContextProvider[] {
-  const isKeptElsewhere = request.conversationId !== undefined || request.serviceStores;
-  const needsDefault =
-    !request.ephemeral && !isKeptElsewhere && !settings.providers.some((provider) => provider.loadsHistory);
-  return needsDefault ? [...settings.providers, settings.defaultHistory] : settings.providers;
+  const { session, ephemeral, conversationId, serviceStores } = request;
+  const { providers, defaultHistory, formerHistory } = settings;
+  if (ephemeral || conversationId !== undefined || providers.some((provider) => provider.loadsHistory)) {
+    return providers;
+  }
+  if (!serviceStores) {
+    return [...providers, defaultHistory];
+  }
+  return Object.hasOwn(session.state, formerHistory.sourceId) ? [...providers, formerHistory] : providers;
 }
 
 async function enter(

@@ -1,4 +1,4 @@
-import { HistoryProvider, InMemoryHistoryProvider, type Message } from "@agentfw/core";
+import { AgentSession, HistoryProvider, InMemoryHistoryProvider, type Message } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { Agent } from "../src/index.ts";
 import { answer, bank } from "./bank.ts";
@@ -77,6 +77,20 @@ describe.each([true, false])("A conversation that goes from here to a service, i
     await failureOf(there().run("b", { session }));
     expect(service.requests).toEqual([]);
     expect(session.serviceSessionId).toBeUndefined();
+  });
+});
+
+describe("A conversation that was kept in the session itself", () => {
+  it("is told to the service whole, once, and the session's own copy grows no more", async () => {
+    const service = new KeepingService(["one", "two"], false);
+    const session = new AgentSession({ owner: "ann" });
+    await new Agent({ client: new ScriptedClient(["hello"]) }).run("a", { session });
+    const state = JSON.stringify(session.state);
+    const there = new Agent({ client: service });
+    await there.run("b", { session });
+    await there.run("c", { session: restored(session) });
+    expect(service.lines).toEqual([["user: a", "assistant: hello", "user: b"], ["user: c"]]);
+    expect(JSON.stringify(session.state)).toBe(state);
   });
 });
 
