@@ -190,7 +190,7 @@ describe("a stream", () => {
   });
 
   it("is whole when the service has said its end, whatever becomes of the connection", async () => {
-    const { client, server } = await connectResponses({ timeoutMs: 300 });
+    const { client, server } = await connectResponses({ timeoutMs: 1500 });
     const text = eventsFor(says("Hello."))
       .map((event) => `data: ${JSON.stringify(event)}\n\n`)
       .join("");
