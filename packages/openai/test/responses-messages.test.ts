@@ -14,7 +14,7 @@ function user(...contents: (Content | string)[]) {
 describe("input items", () => {
   it("say what was said, in order, and nothing that is empty", () => {
     const messages = [
-      message("system", "Be brief.", "Be kind."),
+      message("system", "", "Be brief.", "", "Be kind."),
       message("user", ""),
       message("user", "Hi"),
       message("assistant", "", "Hello.", ADD),
