@@ -61,7 +61,7 @@ export async function withSessionFile(options: Options): Promise<Options> {
 
 async function introduce(backend: Backend & OpenBackend, options: Options, before: number): Promise<void> {
   print("An agent that remembers across a restart\n");
-  print(`  Model     ${(await chooseModel()).description}`);
+  print(`  Model     ${(await chooseModel(options.api)).description}`);
   print(`  History   ${backend.summary}`);
   print(`  Session   ${options.session}, of the owner ${options.owner}`);
   print(`  Process   ${process.pid} starts the others and runs no agent itself`);

@@ -1,5 +1,6 @@
 import type { ChatClient } from "@agentfw/core";
 import { OfflineChatClient } from "./offline-chat-client.ts";
+import type { ApiName } from "./options.ts";
 
 /** Who answers. */
 export interface Model {
@@ -10,8 +11,11 @@ export interface Model {
   readonly description: string;
 }
 
-/** A real model when there is a key for it, else the offline stand-in. */
-export async function chooseModel(environment: NodeJS.ProcessEnv = process.env): Promise<Model> {
+/**
+ * A real model when there is a key for it, else the offline stand-in. Whichever API it is asked through, it keeps no
+ * conversation: that is the backend's.
+ */
+export async function chooseModel(api: ApiName, environment: NodeJS.ProcessEnv = process.env): Promise<Model> {
   if (!environment["OPENAI_API_KEY"]) {
     const unused = environment["OPENAI_BASE_URL"] ? " (OPENAI_BASE_URL is set and not used, for want of a key)" : "";
     return {
@@ -23,13 +27,14 @@ export async function chooseModel(environment: NodeJS.ProcessEnv = process.env):
     };
   }
   // Loaded when it is needed: the SDK is most of the program.
-  const { OpenAIChatClient, openAIOptionsFromEnvironment } = await import("@agentfw/openai");
+  const { OpenAIChatClient, OpenAIResponsesClient, openAIOptionsFromEnvironment } = await import("@agentfw/openai");
   const options = { model: "gpt-4o-mini", ...openAIOptionsFromEnvironment(environment) };
-  const client = new OpenAIChatClient(options);
+  const client =
+    api === "responses" ? new OpenAIResponsesClient({ ...options, store: false }) : new OpenAIChatClient(options);
   const server = options.baseURL === undefined ? "OpenAI" : new URL(options.baseURL).host;
   return {
     client,
     speaker: "agent",
-    description: `${options.model} at ${server}`,
+    description: `${options.model} at ${server}${api === "responses" ? ", through the Responses API" : ""}`,
   };
 }

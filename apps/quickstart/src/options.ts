@@ -14,6 +14,8 @@ export interface Options {
   readonly backend: BackendName;
   /** The folder for everything that is stored on this machine. */
   readonly data: string;
+  /** Which of the model service's APIs is spoken. */
+  readonly api: ApiName;
   /** Where the backend's server is. */
   readonly url: string | undefined;
   readonly session: string;
@@ -34,10 +36,13 @@ export interface Options {
   readonly check: boolean;
 }
 
+/** The APIs that a model is asked through. */
+export type ApiName = "chat" | "responses";
+
 /** The conversation that is gone on with when none is named. */
 export const DEFAULT_SESSION = "demo";
 
-const DEFAULTS = { backend: "file", session: DEFAULT_SESSION, owner: "local-user" } as const;
+const DEFAULTS = { backend: "file", api: "chat", session: DEFAULT_SESSION, owner: "local-user" } as const;
 
 /** The folder that is used without `--data`: the app's own, which git ignores. */
 export const DEFAULT_DATA: string = fileURLToPath(new URL("../.data", import.meta.url));
@@ -49,6 +54,7 @@ const HELP = [
   ["sql", "STATEMENT", "With --backend postgres in a folder: print what the statement gives, a line for each row."],
   ["backend", "NAME", `Where the history is kept: ${listed("disjunction")}. Default: ${DEFAULTS.backend}.`],
   ["url", "URL", "With --backend postgres or redis: where the server is. Without it, a folder, or a temporary server."],
+  ["api", "NAME", "With a key: how the model is asked, through chat (Chat Completions) or responses. Default: chat."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
   ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
@@ -142,6 +148,7 @@ function assertTogether(values: Values): void {
   refuse("new", ["the demonstration", "say", "chat"]);
   refuse("memory", ["the demonstration", "say", "chat"]);
   refuse("owner", ["the demonstration", "say", "chat", "transcripts"]);
+  refuse("api", ["the demonstration", "say", "chat"]);
   if (values["new"] && values["session"] !== undefined) {
     throw new UsageError("--new makes a session id of its own and does not go with --session");
   }
@@ -159,6 +166,10 @@ function checked(values: Values): Options {
   if (!isBackendName(backend)) {
     throw new UsageError(`there is no backend named ${backend}; there are ${listed("conjunction")}`);
   }
+  const api = text("api") ?? DEFAULTS.api;
+  if (api !== "chat" && api !== "responses") {
+    throw new UsageError(`there is no API named ${api}; there are chat and responses`);
+  }
   const url = text("url");
   if (url !== undefined && !takesUrl(backend)) {
     throw new UsageError(`--url does not go with --backend ${backend}, which has no server`);
@@ -172,6 +183,7 @@ function checked(values: Values): Options {
   return {
     mode: modeOf(values),
     backend,
+    api,
     data: text("data") ?? DEFAULT_DATA,
     url,
     session: text("session") ?? (values["new"] ? `demo-${randomUUID().slice(0, 8)}` : DEFAULTS.session),
@@ -201,9 +213,10 @@ function timeName(): string {
 }
 
 /** The options that lead to this conversation, for a command that goes on with it. */
-export function optionsFor({ backend, data, url, session, owner, memory }: Options): string[] {
+export function optionsFor({ backend, api, data, url, session, owner, memory }: Options): string[] {
   const entries = [
     ["backend", backend, DEFAULTS.backend],
+    ["api", api, DEFAULTS.api],
     ["url", url, undefined],
     ["data", data, DEFAULT_DATA],
     ["session", session, DEFAULTS.session],

@@ -25,7 +25,7 @@ export function howToKeep({ backend }: Workplace, { sessionFile }: Options): str
 /** Puts an agent together. This is the part to copy: a model, a history provider over a backend, and a session. */
 export async function openWorkplace(options: Options): Promise<Workplace> {
   const backend = await openBackend(options);
-  const model = await chooseModel();
+  const model = await chooseModel(options.api);
   const session = await openSession(options);
   const history = await backend.provider();
   const agent = new Agent({

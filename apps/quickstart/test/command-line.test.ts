@@ -42,6 +42,8 @@ test.each([
   [["--session", ""], /--session must not be empty/],
   [["--owner="], /--owner must not be empty/],
   [["--backend", "redish"], /no backend named redish; there are file, memory, postgres and redis/],
+  [["--api", "soap"], /no API named soap; there are chat and responses/],
+  [["--api", "chat", "--transcripts", "x"], /--api does not go with --transcripts/],
   [["--backend", "__proto__"], /no backend named __proto__/],
   [["--chat", "--say", "x"], /--chat and --say do not go together/],
   [["--chat", "--transcripts", "x"], /do not go together/],
@@ -71,6 +73,7 @@ test("the options of a conversation lead back to it", () => {
   expect(optionsFor(parse())).toEqual([]);
   const args = ["--backend=memory", "--data=d", "--session=s p", "--owner=-o"];
   expect(optionsFor(parse("--chat", ...args))).toEqual(args);
+  expect(optionsFor(parse("--api=responses"))).toEqual(["--api=responses"]);
   const onServer = ["--backend=redis", "--url=redis://:secret@localhost/1"];
   expect(optionsFor(parse(...onServer))).toEqual(onServer);
   expect(shellQuoted("it's")).toBe(`'it'\\''s'`);

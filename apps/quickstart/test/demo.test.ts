@@ -74,6 +74,19 @@ test("with a key the second process sends the first one's turn to a real model",
   expect(output.split("Turn 2.")[1]).toContain('Before this: "Remember that I like Italian food."');
 });
 
+test("through the Responses API the history is kept here all the same, and the server keeps nothing", async () => {
+  const data = await temporaryFolder();
+  const server = await startChatServer();
+  const { code, output } = await runApp(["--data", data, "--api=responses"], { environment: server.environment });
+  expect(code).toBe(0);
+  expect(output).toContain(", through the Responses API");
+  expect(server.requests.map((messages) => messages.map(({ role }) => role))).toEqual([
+    ["user"],
+    ["user", "assistant", "user"],
+  ]);
+  expect(output.split("Turn 2.")[1]).toContain('Before this: "Remember that I like Italian food."');
+});
+
 test("a model that refuses is an error that says so, and nothing is stored", async () => {
   const data = await temporaryFolder();
   const server = await startChatServer();

@@ -1,6 +1,17 @@
 import type { AgentSession, ChatClient, ChatOptions, ContextProvider, DiagnosticHandler, Tool } from "@agentfw/core";
 import type { Middleware } from "./middleware.ts";
 
+/**
+ * Whether a conversation at the model service is its owner's: look it up where you keep which id is whose. Asked before a
+ * run resumes a conversation whose id came from outside: from a session's JSON, `getSession` or `conversationId`. `signal`
+ * fires when the run is given up. What is thrown ends the run; it is never taken for an answer.
+ */
+export type VerifyServiceSession = (
+  serviceSessionId: string,
+  owner: string | null,
+  options: { readonly signal: AbortSignal },
+) => boolean | Promise<boolean>;
+
 /** Options of {@link Agent}. */
 export interface AgentOptions {
   /** The model service. */
@@ -27,6 +38,8 @@ export interface AgentOptions {
   readonly historyPersistence?: "per-run" | "per-service-call" | undefined;
   /** Refuse sessions that nobody owns with `unauthorized`. @default false */
   readonly requireOwner?: boolean | undefined;
+  /** Refuses conversations at the model service that are not their owner's, with `unauthorized`. @default not asked */
+  readonly verifyServiceSession?: VerifyServiceSession | undefined;
   /** What a second run on a conversation does while one is under way. @default "queue" */
   readonly concurrency?: "queue" | "reject" | undefined;
   /** How long a queued run waits before it fails with `timeout`. @default 30,000 */

@@ -10,7 +10,7 @@ import {
   InMemoryHistoryProvider,
   type Tool,
 } from "@agentfw/core";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentOptions, VerifyServiceSession } from "./agent-options.ts";
 import { assertChatOptions, assertList, assertOneOf, assertOptional } from "./checks.ts";
 import { assertMiddleware, type Middleware } from "./middleware.ts";
 import { assertClient } from "./model-call.ts";
@@ -24,6 +24,8 @@ export interface AgentSettings {
   readonly providers: readonly ContextProvider[];
   /** Keeps history in the session, for agents without a provider that loads it. */
   readonly defaultHistory: InMemoryHistoryProvider;
+  /** Loads what that one kept, and keeps nothing: for the turn in which a conversation goes to a service. */
+  readonly formerHistory: InMemoryHistoryProvider;
   /** The slices of `session.state` in which providers keep history. */
   readonly sessionHistories: ReadonlySet<string>;
   readonly instructions: string | undefined;
@@ -32,6 +34,7 @@ export interface AgentSettings {
   readonly chatOptions: ChatOptions;
   readonly historyPersistence: "per-run" | "per-service-call";
   readonly requireOwner: boolean;
+  readonly verifyServiceSession: VerifyServiceSession | undefined;
   readonly concurrency: "queue" | "reject";
   readonly queueTimeoutMs: number;
   readonly loop: LoopSettings;
@@ -51,20 +54,24 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   assertTimeout(queueTimeoutMs, "queueTimeoutMs");
   assertCount(maxModelCalls, "maxModelCalls", 1);
   assertCount(maxConsecutiveErrors, "maxConsecutiveErrors", 1);
-  const defaultHistory = new InMemoryHistoryProvider({ sourceId: defaultSourceId(contextProviders) });
+  const sourceId = defaultSourceId(contextProviders);
+  const defaultHistory = new InMemoryHistoryProvider({ sourceId });
+  const formerHistory = new InMemoryHistoryProvider({ sourceId, storeInputs: false, storeOutputs: false });
   const histories = [...contextProviders.filter((entry) => entry instanceof InMemoryHistoryProvider), defaultHistory];
   return {
     client: options.client,
     name: options.name,
     providers: [...contextProviders],
     defaultHistory,
-    sessionHistories: new Set(histories.map(({ sourceId }) => sourceId)),
+    formerHistory,
+    sessionHistories: new Set(histories.map((history) => history.sourceId)),
     instructions: options.instructions,
     tools: [...tools],
     middleware: [...middleware],
     chatOptions: options.chatOptions ?? {},
     historyPersistence,
     requireOwner: options.requireOwner ?? false,
+    verifyServiceSession: options.verifyServiceSession,
     concurrency,
     queueTimeoutMs,
     loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
@@ -80,6 +87,7 @@ function assertOptions(options: AgentOptions): void {
   }
   assertOptional(options.requireOwner, "boolean", "requireOwner");
   assertOptional(options.includeToolErrors, "boolean", "includeToolErrors");
+  assertOptional(options.verifyServiceSession, "function", "verifyServiceSession");
   assertOptional(options.onDiagnostic, "function", "onDiagnostic");
   assertChatOptions(options.chatOptions, "chatOptions");
 }

@@ -1,4 +1,5 @@
 import {
+  type ChatRequestOptions,
   callSlots,
   configurationError,
   functionResults,
@@ -12,7 +13,6 @@ import { type EarlierAttempt, earlierAttempt, isLastResult, nextOutputNumber } f
 import { MessageFolder } from "./message-folder.ts";
 import type { MessageCounter } from "./message-namer.ts";
 import { callModel, requestOptions } from "./model-call.ts";
-import { modelView, newMessagesView } from "./model-view.ts";
 import { AgentUpdate } from "./response.ts";
 import { ResultKeeper } from "./result-keeper.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -46,6 +46,7 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
     loop.toolsOff ||= calls > scope.settings.maxModelCalls;
     await loop.answerCalls(await loop.model());
   }
+  scope.modelInput.save();
 }
 
 function holdsCall({ contents }: Message): boolean {
@@ -64,14 +65,11 @@ class FunctionLoop {
   readonly #counter: MessageCounter = { next: 0 };
   readonly #emit: EmitUpdate;
   readonly #produced: Message[];
-  readonly #reported = new Set<string>();
   #errorsInARow = 0;
   #modelCalls = 0;
   /** True when an earlier attempt at this run has said or asked something already. */
   #isTakenUp = false;
   readonly #results: ResultKeeper;
-  /** How many produced messages a service that keeps the conversation knows already. */
-  #known = 0;
 
   constructor(scope: RunScope, emit: EmitUpdate) {
     this.#scope = scope;
@@ -163,19 +161,39 @@ class FunctionLoop {
     const isForced = toolChoice === "required" || typeof toolChoice === "object";
     const once = isForced && this.#modelCalls > 0 ? { ...options, toolChoice: undefined } : options;
     this.#modelCalls += 1;
-    const view = this.#view(options.conversationId);
+    const view = this.#scope.modelInput.view(options.conversationId);
     if (view.length === 0 && options.conversationId === undefined) {
       throw configurationError("input", "must hold a message when there is nothing else for the model");
     }
-    await callModel(this.#scope, view, once, this.#counter, (update) => {
-      folder.add(update);
-      return this.#emit(update);
-    });
+    await this.#ask(view, once, folder);
     this.#scope.draft = undefined;
     const messages = folder.messages();
     this.#produced.push(...messages);
-    this.#known = this.#produced.length;
     return messages;
+  }
+
+  async #ask(messages: readonly Message[], options: ChatRequestOptions, folder: MessageFolder): Promise<void> {
+    const { modelInput } = this.#scope;
+    let isSent = false;
+    let isAnswered = false;
+    const onSent = () => {
+      isSent = true;
+    };
+    try {
+      await callModel(this.#scope, { messages, options, counter: this.#counter, onSent }, (update) => {
+        folder.add(update);
+        // What a service keeps is there when it has said its end, also if nobody reads on.
+        isAnswered ||= update.finishReason !== undefined;
+        return this.#emit(update);
+      });
+      isAnswered = true;
+    } finally {
+      if (isAnswered && isSent) {
+        modelInput.onTaken(folder.messages());
+      } else if (isAnswered) {
+        modelInput.onAnsweredHere(folder.messages());
+      }
+    }
   }
 
   async answerCalls(answer: readonly Message[]): Promise<void> {
@@ -210,27 +228,6 @@ class FunctionLoop {
     this.done = outcome.terminated || ours.length < calls.length;
     this.#errorsInARow = outcome.allFailed ? this.#errorsInARow + 1 : 0;
     this.toolsOff = this.#errorsInARow >= this.#scope.settings.maxConsecutiveErrors;
-  }
-
-  /** What the model is to see now. */
-  #view(conversationId: string | undefined): readonly Message[] {
-    const { run } = this.#scope;
-    if (conversationId !== undefined) {
-      return newMessagesView(
-        this.#modelCalls > 1 ? this.#produced.slice(this.#known) : [...run.modelInput(), ...this.#produced],
-      );
-    }
-    return modelView(run.modelInput().concat(this.#produced), ({ type, messageId, callId }) => {
-      if (!this.#reported.has(messageId + callId)) {
-        this.#reported.add(messageId + callId);
-        this.#scope.report({
-          type,
-          message: "the input was not valid for a model and was repaired",
-          messageId,
-          callId,
-        });
-      }
-    });
   }
 
   /** Runs calls side by side, puts their results in the order of the calls, and shows them. */

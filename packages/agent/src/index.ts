@@ -1,5 +1,11 @@
 export { Agent, type ProviderClass } from "./agent.ts";
-export type { AgentOptions, AgentRunOptions, CreateSessionOptions, GetSessionOptions } from "./agent-options.ts";
+export type {
+  AgentOptions,
+  AgentRunOptions,
+  CreateSessionOptions,
+  GetSessionOptions,
+  VerifyServiceSession,
+} from "./agent-options.ts";
 export type { AsToolOptions } from "./as-tool.ts";
 export {
   type AgentInvocation,

@@ -15,19 +15,30 @@ import { composeStreams } from "./middleware.ts";
 import { checkedUpdate } from "./model-answer.ts";
 import type { AgentUpdate } from "./response.ts";
 import type { RunScope } from "./run-scope.ts";
+import { noteConversation } from "./service-session.ts";
+
+/** What a model call is about. */
+export interface ModelCall {
+  readonly messages: readonly Message[];
+  readonly options: ChatRequestOptions;
+  readonly counter: MessageCounter;
+  /** Called when it goes to the model: a chat middleware may answer in its place. */
+  readonly onSent: () => void;
+}
 
 /** One model call through the chat middleware; `onUpdate` gets it as pieces of messages that have our ids. */
 export async function callModel(
   scope: RunScope,
-  messages: readonly Message[],
-  options: ChatRequestOptions,
-  counter: MessageCounter,
+  { messages, options, counter, onSent }: ModelCall,
   onUpdate: (update: AgentUpdate) => Promise<void> | void,
 ): Promise<void> {
   const { run } = scope;
   const session = run.options.ephemeral ? undefined : run.options.session;
   const invocation: ChatInvocation = { runId: run.options.runId, session, messages, options };
-  const updates = composeStreams(scope.chatMiddleware(), invocation, () => clientUpdates(scope, invocation));
+  const updates = composeStreams(scope.chatMiddleware(), invocation, () => {
+    onSent();
+    return clientUpdates(scope, invocation);
+  });
   const namer = new MessageNamer(run.options.runId, counter);
   await readAborting(updates, scope.interruption, (given) => {
     const update = checkedUpdate(given);
@@ -64,29 +75,12 @@ function clientUpdates({ client }: RunScope, { messages, options }: ChatInvocati
   })();
 }
 
-/** An id of a conversation that the service keeps belongs on the session at once, also when a later call fails. */
-function noteConversation(scope: RunScope, conversationId: string | undefined): void {
-  const { session } = scope.run.options;
-  if (conversationId === undefined || conversationId === session.serviceSessionId) {
-    return;
-  }
-  if (!scope.serviceStores) {
-    scope.report({
-      type: "service_conversation_ignored",
-      message: "the service gave a conversation id although it does not keep the conversation",
-    });
-    return;
-  }
-  session.serviceSessionId = conversationId;
-  scope.report({ type: "service_conversation_started", message: "the service keeps the conversation from here on" });
-}
-
 /** The options of a model call: what the run was given, with instructions and tools. */
 export function requestOptions(scope: RunScope, toolsOff: boolean): ChatRequestOptions {
   const { instructions: own, conversationId: given, ...options } = scope.chatOptions;
-  const { session, serviceManaged } = scope.run.options;
+  const { session } = scope.run.options;
   const instructions = [own, ...scope.run.instructions].filter((text) => text !== undefined && text !== "").join("\n");
-  const conversationId = serviceManaged ? (session.serviceSessionId ?? given) : undefined;
+  const conversationId = session.serviceSessionId ?? given;
   const tools = [...scope.tools.values()].map(definition);
   return {
     ...options,

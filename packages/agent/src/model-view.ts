@@ -57,11 +57,19 @@ function reportOrphans(orphans: GroupedMessages["orphans"], onRepair: (repair: M
   }
 }
 
-/** Reasoning goes with the calls that it led to. */
+/** Reasoning stays with the text that it led to and goes with the calls that it led to. */
 function pendingView(group: MessageGroup): Message[] {
-  return group.items.flatMap(({ message }) =>
-    withContents(message, ({ type }) => !type.startsWith("function_") && type !== "text_reasoning"),
-  );
+  return group.items.flatMap(({ message }) => {
+    const { contents } = message;
+    const isKept = (content: Content, index: number): boolean => {
+      const next = contents.slice(index).find(({ type }) => type !== "text_reasoning");
+      return content.type === "text_reasoning"
+        ? next?.type === "text" && !isBlank(next)
+        : !content.type.startsWith("function_");
+    };
+    const kept = contents.filter(isKept);
+    return kept.length === 0 ? [] : [{ ...message, contents: kept }];
+  });
 }
 
 function isFilled({ contents }: Message): boolean {

@@ -18,12 +18,14 @@ import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
 import { enterConversation, type PlaceLease } from "./conversation-queue.ts";
 import { functionLoop } from "./function-loop.ts";
+import { ModelInput } from "./model-input.ts";
 import { heldPlaces, insideOf } from "./nesting.ts";
 import { ProviderHooks } from "./provider-hooks.ts";
 import { type AgentUpdate, ResponseFolder } from "./response.ts";
 import { runInput } from "./run-input.ts";
 import { afterWaiting, type RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
+import { reportMissingConversation, verifyConversation } from "./service-session.ts";
 import { collectTools } from "./tool-calls.ts";
 import { type Emit, isAbandoned } from "./update-channel.ts";
 
@@ -63,14 +65,16 @@ interface AdmittedRun {
 async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<void> {
   const { request, options, input, lease, emit } = admitted;
   const { signal } = options;
-  const { runId, session, ephemeral, serviceManaged } = request;
+  const { runId, session, ephemeral, conversationId } = request;
+  const serviceManaged = conversationId !== undefined;
   const { onDiagnostic } = settings;
   const run = new Run({ runId, session, ephemeral, serviceManaged, signal, input, onDiagnostic });
   const providers = providersOf(settings, request);
   const interruption = new Interruption(signal);
   const hooks = new ProviderHooks(run, providers);
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
-  const start = () => attempt(scope, hooks, paced(emit, lease, interruption));
+  const verify = () => verifyConversation(settings.verifyServiceSession, session, conversationId, run.signal);
+  const start = () => attempt(scope, hooks, verify, paced(emit, lease, interruption));
   try {
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } finally {
@@ -103,14 +107,22 @@ function paced(emit: Emit<AgentUpdate>, lease: PlaceLease | undefined, interrupt
 }
 
 /** The run itself; the providers' after hooks see how it ended, once. */
-async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUpdate>): Promise<void> {
+async function attempt(
+  scope: RunScope,
+  hooks: ProviderHooks,
+  verify: () => Promise<void>,
+  emit: Emit<AgentUpdate>,
+): Promise<void> {
   const { run, interruption } = scope;
   const folder = new ResponseFolder();
   try {
-    await stages(scope, hooks, (update) => {
+    await interruption.race(verify);
+    await interruption.race(() => hooks.before());
+    await functionLoop(scope, (update) => {
       folder.add(update);
       return emit(update);
     });
+    reportMissingConversation(scope);
   } catch (error) {
     // Sloppy code rejects with nothing; providers must not take that for success.
     run.error = error ?? new AgentFrameworkError("unavailable", "the run ended with an empty error");
@@ -122,11 +134,6 @@ async function attempt(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUp
   }
   run.response = folder.toResponse(run.options.runId);
   await hooks.after();
-}
-
-async function stages(scope: RunScope, hooks: ProviderHooks, emit: Emit<AgentUpdate>): Promise<void> {
-  await scope.interruption.race(() => hooks.before());
-  await functionLoop(scope, emit);
 }
 
 function cleanInput(settings: AgentSettings, request: RunRequest, input: MessagesInput): Message[] {
@@ -148,9 +155,15 @@ function cleanInput(settings: AgentSettings, request: RunRequest, input: Message
 
 /** A session without a provider that loads history gets one for this run; the agent's own list stays as it is. */
 function providersOf(settings: AgentSettings, request: RunRequest): readonly ContextProvider[] {
-  const needsDefault =
-    !request.ephemeral && !request.serviceManaged && !settings.providers.some((provider) => provider.loadsHistory);
-  return needsDefault ? [...settings.providers, settings.defaultHistory] : settings.providers;
+  const { session, ephemeral, conversationId, serviceStores } = request;
+  const { providers, defaultHistory, formerHistory } = settings;
+  if (ephemeral || conversationId !== undefined || providers.some((provider) => provider.loadsHistory)) {
+    return providers;
+  }
+  if (!serviceStores) {
+    return [...providers, defaultHistory];
+  }
+  return Object.hasOwn(session.state, formerHistory.sourceId) ? [...providers, formerHistory] : providers;
 }
 
 async function enter(
@@ -193,7 +206,8 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
   const scope: RunScope = {
     run,
     isNamed: request.isNamed,
-    persistence: settings.historyPersistence,
+    persistence: request.conversationId === undefined ? settings.historyPersistence : "per-service-call",
+    modelInput: new ModelInput(run, request.serviceStores, (event) => scope.report(event)),
     client: settings.client,
     chatOptions: request.chatOptions,
     settings: settings.loop,
@@ -207,6 +221,7 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
       scope.tools = collectTools([settings.tools, options.tools ?? [], ...added]);
     },
     persist: async () => {
+      scope.modelInput.save();
       if (perCall) {
         await hooks.persist();
       }

@@ -22,8 +22,8 @@ export interface RunRequest {
   readonly chatOptions: ChatOptions;
   /** Whether the service is to keep the conversation. */
   readonly serviceStores: boolean;
-  /** Whether this run is on a conversation that the service keeps. */
-  readonly serviceManaged: boolean;
+  /** The conversation that the service keeps already and that this run continues. */
+  readonly conversationId: string | undefined;
   /** Told when the run has to wait for its conversation; see `AgentInvocation`. */
   readonly onWait?: (() => () => void) | undefined;
 }
@@ -67,11 +67,11 @@ function placeOf(
   settings: AgentSettings,
   session: AgentSession | undefined,
   chatOptions: ChatOptions,
-): Pick<RunRequest, "serviceManaged" | "serviceStores"> {
+): Pick<RunRequest, "conversationId" | "serviceStores"> {
   const serviceStores = chatOptions.store ?? settings.client.storesByDefault;
   const conversationId = conversationOf(session, chatOptions);
   assertPersistence(settings, conversationId, serviceStores);
-  return { serviceStores, serviceManaged: conversationId !== undefined || serviceStores };
+  return { serviceStores, conversationId };
 }
 
 function assertRunOptions(options: AgentRunOptions): void {

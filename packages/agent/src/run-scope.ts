@@ -10,6 +10,7 @@ import type {
 } from "@agentfw/core";
 import type { Interruption } from "./abortable.ts";
 import type { MessageFolder } from "./message-folder.ts";
+import type { ModelInput } from "./model-input.ts";
 
 /** Limits and habits of the function loop. */
 export interface LoopSettings {
@@ -23,7 +24,9 @@ export interface RunScope {
   readonly run: Run;
   /** True when the caller named the run, so it may have been attempted before. */
   readonly isNamed: boolean;
+  /** Whether an earlier attempt at the run may have left a part of itself: it is stored as it happens. */
   readonly persistence: "per-run" | "per-service-call";
+  readonly modelInput: ModelInput;
   readonly client: ChatClient;
   readonly chatOptions: ChatOptions;
   readonly settings: LoopSettings;

@@ -1,4 +1,4 @@
-import type { Tool } from "@agentfw/core";
+import type { Content, Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { answer, asked, BATCH, bank } from "./bank.ts";
 import { open, reopen } from "./fixture.ts";
@@ -190,5 +190,19 @@ describe("Approval answers", () => {
     const contents = [false, true].flatMap((approved) => answer(request ? [request] : [], approved).contents);
     await agent.run({ role: "user", contents }, { session: session() });
     expect(ran).toEqual([]);
+  });
+});
+
+describe("What the model sees while a call waits", () => {
+  it("is its text, with the reasoning that led to it, and nothing of the call", async () => {
+    const { tools } = bank();
+    const thought = (protectedData: string): Content => ({ type: "text_reasoning", protectedData });
+    const fixture = open([[thought("a"), { type: "text", text: "I pay." }, thought("b"), call("1", "pay")], "sunny"], {
+      tools,
+    });
+    await fixture.agent.run("go", { session: fixture.session() });
+    await fixture.agent.run("weather?", { session: fixture.session() });
+    const said = fixture.client.calls[1]?.messages[1]?.contents;
+    expect(said).toEqual([thought("a"), { type: "text", text: "I pay." }]);
   });
 });

@@ -1,4 +1,5 @@
 import { type Content, isPlainObject, type Json, toJson, type UsageDetails } from "@agentfw/core";
+import { type Fields, fields, isoTime, list, optionalFields, text, usageDetails } from "./answer-fields.ts";
 import { brokenAnswer } from "./errors.ts";
 import type { ToolCallPiece } from "./tool-calls.ts";
 
@@ -14,8 +15,6 @@ export interface AnswerPiece {
   readonly finishReason: string | undefined;
   readonly usage: UsageDetails | undefined;
 }
-
-type Fields = Record<string, unknown>;
 
 /**
  * Reads a chunk of a stream.
@@ -63,12 +62,7 @@ function piece(answer: Fields, choice: Fields | undefined, message: Fields): Ans
 
 /** The choice that is read; more are never asked for. Chunks that only count tokens have none. */
 function firstChoice(answer: Fields): Fields | undefined {
-  const choices = answer["choices"] ?? [];
-  if (!Array.isArray(choices)) {
-    throw brokenAnswer("its choices are no list");
-  }
-  const list: readonly unknown[] = choices;
-  return list
+  return list(answer["choices"], "its choices are no list")
     .map((choice) => fields(choice, "a choice is no object"))
     .find((choice) => choice["index"] === undefined || choice["index"] === 0);
 }
@@ -86,11 +80,9 @@ function textContents(content: unknown): Content[] {
   if (typeof content === "string") {
     return [{ type: "text", text: content }];
   }
-  if (!Array.isArray(content)) {
-    throw brokenAnswer("its content is neither text nor parts");
-  }
-  const parts: readonly unknown[] = content;
-  return parts.flatMap((part) => partContents(toJson(part, "content")));
+  return list(content, "its content is neither text nor parts").flatMap((part) =>
+    partContents(toJson(part, "content")),
+  );
 }
 
 /** Some servers answer in parts. A part that is not known is kept as it came. */
@@ -109,17 +101,12 @@ function partContents(part: Json): Content[] {
 }
 
 function partsText(parts: unknown): string {
-  const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
-  return list.map((part) => (isPlainObject(part) ? (text(part["text"]) ?? "") : "")).join("");
+  const entries: readonly unknown[] = Array.isArray(parts) ? parts : [];
+  return entries.map((part) => (isPlainObject(part) ? (text(part["text"]) ?? "") : "")).join("");
 }
 
 function toolCalls(value: unknown): ToolCallPiece[] {
-  const entries = value ?? [];
-  if (!Array.isArray(entries)) {
-    throw brokenAnswer("its tool calls are no list");
-  }
-  const list: readonly unknown[] = entries;
-  return list.map((entry) => {
+  return list(value, "its tool calls are no list").map((entry) => {
     const call = fields(entry, "a tool call is no object");
     const called = fields(call["function"], "a tool call calls no function");
     return {
@@ -149,38 +136,11 @@ function usage(value: unknown): UsageDetails | undefined {
   }
   const input = optionalFields(counts["prompt_tokens_details"], "its usage is no object");
   const output = optionalFields(counts["completion_tokens_details"], "its usage is no object");
-  const found: readonly (readonly [keyof UsageDetails, unknown])[] = [
+  return usageDetails([
     ["inputTokenCount", counts["prompt_tokens"]],
     ["outputTokenCount", counts["completion_tokens"]],
     ["totalTokenCount", counts["total_tokens"]],
     ["cachedInputTokenCount", input?.["cached_tokens"]],
     ["reasoningTokenCount", output?.["reasoning_tokens"]],
-  ];
-  const details: { -readonly [Name in keyof UsageDetails]: number } = {};
-  for (const [name, count] of found) {
-    if (typeof count === "number") {
-      details[name] = count;
-    }
-  }
-  return Object.keys(details).length === 0 ? undefined : details;
-}
-
-function isoTime(seconds: unknown): string | undefined {
-  const time = typeof seconds === "number" ? new Date(seconds * 1000) : undefined;
-  return time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function fields(value: unknown, otherwise: string): Fields {
-  if (!isPlainObject(value)) {
-    throw brokenAnswer(otherwise);
-  }
-  return value;
-}
-
-function optionalFields(value: unknown, otherwise: string): Fields | undefined {
-  return value === undefined || value === null ? undefined : fields(value, otherwise);
+  ]);
 }

@@ -1,5 +1,5 @@
 import type { Content, FunctionResultContent, Message, TextReasoningContent } from "@agentfw/core";
-import { unsupported } from "./errors.ts";
+import { isForTheModel, type Refuse, refusalsOf, resultText } from "./message-contents.ts";
 import { type UserPart, userPart } from "./user-parts.ts";
 
 /** A text part of a message that has several. */
@@ -36,20 +36,6 @@ export interface MessageFormat {
 }
 
 /**
- * Contents that are never for the model: what it thought or used, what went wrong, what was asked of the user, and what
- * this version does not know. They stay in the history and are left out of requests.
- */
-const NOT_FOR_THE_MODEL: ReadonlySet<Content["type"]> = new Set<Content["type"]>([
-  "text_reasoning",
-  "usage",
-  "error",
-  "function_approval_request",
-  "function_approval_response",
-  "oauth_consent_request",
-  "unknown",
-]);
-
-/**
  * The messages of a request, in order; a message with several tool results becomes several. A message in which nothing
  * is for the model is left out.
  *
@@ -57,16 +43,11 @@ const NOT_FOR_THE_MODEL: ReadonlySet<Content["type"]> = new Set<Content["type"]>
  */
 export function toWireMessages(messages: readonly Message[], format: MessageFormat): WireMessage[] {
   return messages.flatMap((message, index) => {
-    const contents = message.contents.filter((content) => !NOT_FOR_THE_MODEL.has(content.type));
-    const refuse = (content: Content, detail = ""): never => {
-      const place = `messages[${index}] (${message.role}, id ${JSON.stringify(message.messageId)})`;
-      throw unsupported(`${place}: a ${content.type} content${detail} cannot be sent through Chat Completions`);
-    };
+    const contents = message.contents.filter(isForTheModel);
+    const refuse = refusalsOf(message, index, "Chat Completions");
     return contents.length === 0 ? [] : wireMessage(message, contents, format, refuse);
   });
 }
-
-type Refuse = (content: Content, detail?: string) => never;
 
 function wireMessage(
   message: Message,
@@ -153,14 +134,6 @@ function textContent(texts: readonly string[], { joinTexts }: MessageFormat): st
   return joinTexts ? [first, ...others].join("\n") : [first, ...others].map((text) => ({ type: "text", text }));
 }
 
-function toolMessage({ callId, result, exception }: FunctionResultContent): WireMessage {
-  return { role: "tool", tool_call_id: callId, content: resultText(result, exception) };
-}
-
-function resultText(result: FunctionResultContent["result"], exception: string | undefined): string {
-  if (typeof result === "string") {
-    return result;
-  }
-  // A call that failed without a result must not look like one that gave null.
-  return result === null && exception !== undefined ? `Error: ${exception}` : JSON.stringify(result);
+function toolMessage(content: FunctionResultContent): WireMessage {
+  return { role: "tool", tool_call_id: content.callId, content: resultText(content) };
 }

@@ -1,9 +1,14 @@
 import { type ChatOptions, type ChatRequestOptions, configurationError, type Message, toJson } from "@agentfw/core";
 import { type MessageFormat, toWireMessages, type WireMessage } from "./chat-messages.ts";
 import { unsupported } from "./errors.ts";
-
-/** Options of a call that a client may have of its own; those of the call go first. */
-export type OpenAIDefaultOptions = Omit<ChatOptions, "conversationId" | "instructions" | "model">;
+import {
+  additional,
+  assertToolChoice,
+  callOptions,
+  defined,
+  metadataOf,
+  type OpenAIDefaultOptions,
+} from "./request-options.ts";
 
 /** How requests are written. */
 export interface RequestFormat extends MessageFormat {
@@ -21,7 +26,7 @@ export interface ChatBody {
   readonly [parameter: string]: unknown;
 }
 
-/** What the conversion itself decides on; another value would have the answer read wrongly. */
+/** What the conversion itself decides on. */
 const RESERVED = ["messages", "n", "stream"];
 
 /**
@@ -32,13 +37,11 @@ const RESERVED = ["messages", "n", "stream"];
  */
 export function chatBody(
   messages: readonly Message[],
-  callOptions: ChatRequestOptions,
+  given: ChatRequestOptions,
   format: RequestFormat,
   stream: boolean,
 ): ChatBody {
-  const { signal: _signal, tools = [], ...given } = callOptions;
-  const options = withDefaults(given, format.defaultOptions);
-  toJson(options, "options");
+  const { tools = [], ...options } = callOptions(given, format.defaultOptions);
   if (options.conversationId !== undefined) {
     throw unsupported("options.conversationId: Chat Completions keeps no conversations");
   }
@@ -57,17 +60,8 @@ export function chatBody(
     messages: wireMessages,
     stream,
     ...defined(parameters),
-    ...additional(options.additionalProperties),
+    ...additional(options.additionalProperties, RESERVED),
   };
-}
-
-function withDefaults(options: ChatOptions, defaults: OpenAIDefaultOptions): ChatOptions {
-  const additionalProperties = { ...defaults.additionalProperties, ...options.additionalProperties };
-  return { ...defaults, ...defined(options), additionalProperties };
-}
-
-function defined(members: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 function instructionMessages({ instructions }: ChatOptions, { systemRole }: MessageFormat): WireMessage[] {
@@ -75,7 +69,7 @@ function instructionMessages({ instructions }: ChatOptions, { systemRole }: Mess
 }
 
 function samplingParameters(options: ChatOptions, { maxTokensField }: RequestFormat): Record<string, unknown> {
-  const { metadata, stopSequences } = options;
+  const { stopSequences } = options;
   return {
     temperature: options.temperature,
     top_p: options.topP,
@@ -85,7 +79,7 @@ function samplingParameters(options: ChatOptions, { maxTokensField }: RequestFor
     stop: stopSequences === undefined || stopSequences.length === 0 ? undefined : stopSequences,
     seed: options.seed,
     store: options.store,
-    metadata: metadata === undefined || Object.keys(metadata).length === 0 ? undefined : metadata,
+    metadata: metadataOf(options),
   };
 }
 
@@ -102,13 +96,12 @@ function responseFormat(format: ChatOptions["responseFormat"]): object | undefin
 }
 
 function toolParameters(
-  { toolChoice, allowMultipleToolCalls }: ChatOptions,
+  options: ChatOptions,
   tools: NonNullable<ChatRequestOptions["tools"]>,
 ): Record<string, unknown> {
+  const { toolChoice, allowMultipleToolCalls } = options;
+  assertToolChoice(options, tools);
   if (tools.length === 0) {
-    if (toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none") {
-      throw configurationError("options.toolChoice", "must be auto or none when there are no tools");
-    }
     // The service refuses both parameters without tools, and without tools they say nothing.
     return {};
   }
@@ -122,13 +115,4 @@ function toolParameters(
       typeof toolChoice === "object" ? { type: "function", function: { name: toolChoice.name } } : toolChoice,
     parallel_tool_calls: allowMultipleToolCalls,
   };
-}
-
-function additional(properties: ChatOptions["additionalProperties"]): Readonly<Record<string, unknown>> {
-  for (const name of RESERVED) {
-    if (properties !== undefined && Object.hasOwn(properties, name)) {
-      throw configurationError(`options.additionalProperties.${name}`, "must not be given; the client sets it");
-    }
-  }
-  return properties ?? {};
 }

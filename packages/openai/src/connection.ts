@@ -42,6 +42,34 @@ export interface OpenAILike {
   };
 }
 
+/** The body of a request to the Responses API, as far as it matters to whoever stands in for the driver. */
+export interface OpenAIResponsesRequestBody {
+  readonly model?: string | undefined;
+  readonly input?: string | readonly object[] | undefined;
+  readonly stream?: boolean | null | undefined;
+}
+
+/**
+ * The part of the official SDK's client that `OpenAIResponsesClient` uses. `OpenAI` and `AzureOpenAI` fit.
+ *
+ * `create` gives an async iterable of events when `stream` is true, otherwise a response; both are checked as they come.
+ * `retrieve` and `conversations` are asked what the service waits for when it refuses to continue; without them it stays
+ * refused.
+ */
+export interface OpenAIResponsesLike {
+  readonly responses: {
+    create(body: OpenAIResponsesRequestBody, options?: OpenAIRequestOptions): PromiseLike<unknown>;
+    retrieve?(id: string, query: object, options?: OpenAIRequestOptions): PromiseLike<unknown>;
+  };
+  readonly conversations?:
+    | {
+        readonly items: {
+          list(id: string, query: object, options?: OpenAIRequestOptions): PromiseLike<unknown>;
+        };
+      }
+    | undefined;
+}
+
 /** How the service is reached. Nothing is read from the environment; see `openAIOptionsFromEnvironment`. */
 export interface OpenAIConnectionOptions {
   /**
@@ -49,7 +77,7 @@ export interface OpenAIConnectionOptions {
    * `Authorization` header is sent.
    */
   readonly apiKey?: OpenAIApiKey | undefined;
-  /** The address that `/chat/completions` is put behind. Default: `https://api.openai.com/v1`. */
+  /** The address that `/chat/completions` or `/responses` is put behind. Default: `https://api.openai.com/v1`. */
   readonly baseURL?: string | undefined;
   /** The organization that is billed. Default: the key's own. */
   readonly organization?: string | undefined;
@@ -57,8 +85,8 @@ export interface OpenAIConnectionOptions {
 }
 
 /** Your own client of the SDK, for Azure, proxies and special headers. Address and credentials are then its matter. */
-export interface OpenAIOwnClientOptions {
-  readonly client: OpenAILike;
+export interface OpenAIOwnClientOptions<Client = OpenAILike> {
+  readonly client: Client;
   readonly apiKey?: undefined;
   readonly baseURL?: undefined;
   readonly organization?: undefined;
@@ -77,11 +105,20 @@ export interface OpenAITransportOptions {
 }
 
 /** A way to the service, checked. */
-export interface Connection {
-  readonly client: OpenAILike;
+export interface Connection<Client> {
+  readonly client: Client;
   readonly timeoutMs: number;
   /** What to hand to the driver with a request that ends with `signal`. May ask the caller for the key. */
   requestOptions(signal: AbortSignal): Promise<OpenAIRequestOptions>;
+}
+
+/** The part of the driver that an API needs. */
+export interface ClientKind<Client> {
+  /** Its own client of the driver, which has everything. */
+  readonly ofDriver: (driver: OpenAILike & OpenAIResponsesLike) => Client;
+  readonly isClient: (client: Client) => boolean;
+  /** The method that a client must have. */
+  readonly method: string;
 }
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1";
@@ -93,17 +130,18 @@ const LONGEST_WAIT_SECONDS = 60;
  *
  * @throws `configuration` naming the option.
  */
-export function openConnection(
-  options: (OpenAIConnectionOptions | OpenAIOwnClientOptions) & OpenAITransportOptions,
-): Connection {
+export function openConnection<Client extends object>(
+  options: (OpenAIConnectionOptions | OpenAIOwnClientOptions<Client>) & OpenAITransportOptions,
+  kind: ClientKind<Client>,
+): Connection<Client> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRetries } = options;
   assertTimeout(timeoutMs, "timeoutMs");
   if (maxRetries !== undefined) {
     assertCount(maxRetries, "maxRetries", 0);
   }
   const limits = { timeout: Math.ceil(timeoutMs), ...(maxRetries === undefined ? {} : { maxRetries }) };
-  if (options.client !== undefined) {
-    assertOwnClient(options);
+  if (hasOwnClient(options)) {
+    assertOwnClient(options, kind);
     const requestOptions = async (signal: AbortSignal) => ({ ...limits, signal });
     return { client: options.client, timeoutMs, requestOptions };
   }
@@ -113,7 +151,13 @@ export function openConnection(
     ...(options.organization === undefined ? {} : { "OpenAI-Organization": options.organization }),
   });
   const requestOptions = async (signal: AbortSignal) => ({ ...limits, signal, headers: await headers() });
-  return { client: makeClient(options), timeoutMs, requestOptions };
+  return { client: kind.ofDriver(makeClient(options)), timeoutMs, requestOptions };
+}
+
+function hasOwnClient<Client>(
+  options: OpenAIConnectionOptions | OpenAIOwnClientOptions<Client>,
+): options is OpenAIOwnClientOptions<Client> {
+  return options.client !== undefined;
 }
 
 /**
@@ -150,7 +194,7 @@ function assertKey(key: unknown): void {
   }
 }
 
-function makeClient({ baseURL = DEFAULT_BASE_URL }: OpenAIConnectionOptions): OpenAILike {
+function makeClient({ baseURL = DEFAULT_BASE_URL }: OpenAIConnectionOptions): OpenAILike & OpenAIResponsesLike {
   return new OpenAI({
     // Each member is given, since the driver fills the missing ones from the environment.
     apiKey: "sent-with-each-request",
@@ -195,15 +239,15 @@ function waitSeconds(headers: Headers): number {
   return Number.isNaN(wait) ? 0 : wait;
 }
 
-function assertOwnClient(options: OpenAIOwnClientOptions): void {
-  const client: unknown = options.client;
+function assertOwnClient<Client>(options: OpenAIOwnClientOptions<Client>, kind: ClientKind<Client>): void {
+  const { client } = options;
   for (const name of ["apiKey", "baseURL", "organization"] as const) {
     if (options[name] !== undefined) {
       throw configurationError(name, "must not be given beside client, which has its own");
     }
   }
-  if (typeof client !== "object" || client === null || typeof options.client.chat?.completions?.create !== "function") {
-    throw configurationError("client", "must have chat.completions.create, as the official SDK's client has");
+  if (typeof client !== "object" || client === null || !kind.isClient(client)) {
+    throw configurationError("client", `must have ${kind.method}, as the official SDK's client has`);
   }
 }
 

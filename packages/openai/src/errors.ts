@@ -29,6 +29,9 @@ const BY_CODE: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ["invalid_api_key", ["unauthorized", "the service refused the credentials"]],
   ["insufficient_quota", ["unavailable", "the quota of the account is used up"]],
   ["rate_limit_exceeded", ["unavailable", "the service takes no more requests for now"]],
+  ["server_error", ["unavailable", "the service failed to answer"]],
+  ["previous_response_not_found", ["not_found", "the service does not have the response to continue from"]],
+  ["conversation_not_found", ["not_found", "the service does not have the conversation"]],
 ]);
 
 /** Servers that give no code for it say it in words only; nothing else is told by its text. */
@@ -63,7 +66,18 @@ export function brokenAnswer(what: string): AgentFrameworkError {
   return new AgentFrameworkError("unavailable", `the answer cannot be used: ${what}`, { provider: PROVIDER });
 }
 
-/** A content or option that Chat Completions has no place for. */
+/** What the service reported in place of an answer, as an error of the framework; `unavailable` if it says nothing. */
+export function failedAnswer(reported: unknown, operation: string): AgentFrameworkError {
+  const facts = factsOf(reported);
+  const known = facts.codes.map((code) => BY_CODE.get(code)).find((verdict) => verdict !== undefined);
+  const [code, text] = known ?? ["unavailable", "the service reported an error in place of an answer"];
+  return new AgentFrameworkError(code, `${operation} failed: ${text}${quotes(facts)}`, {
+    provider: PROVIDER,
+    cause: reported,
+  });
+}
+
+/** A content or option that the API in use has no place for. */
 export function unsupported(message: string): AgentFrameworkError {
   return new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
 }

@@ -1,13 +1,16 @@
 import type { ChatClient, ChatRequestOptions, ChatUpdate, Message } from "@agentfw/core";
 import { AnswerReader } from "./answer-reader.ts";
-import { Call } from "./call.ts";
 import { pieceFromChunk, pieceFromCompletion } from "./chat-answer.ts";
-import { chatBody, type RequestFormat } from "./chat-request.ts";
-import { type Connection, openConnection } from "./connection.ts";
+import { type ChatBody, chatBody, type RequestFormat } from "./chat-request.ts";
+import { type ClientKind, type OpenAILike, openConnection } from "./connection.ts";
+import { type Api, Endpoint } from "./endpoint.ts";
 import { type OpenAIChatClientOptions, requestFormat } from "./options.ts";
-import { cancellable, readPieces } from "./streaming.ts";
 
-const OPERATION = "chat completion";
+const CLIENT: ClientKind<OpenAILike> = {
+  ofDriver: (driver) => driver,
+  isClient: (client) => typeof client.chat?.completions?.create === "function",
+  method: "chat.completions.create",
+};
 
 /**
  * Chat Completions, at OpenAI or at any compatible server through `baseURL`.
@@ -27,8 +30,7 @@ export class OpenAIChatClient implements ChatClient {
   /** One answer in one piece; there with `streaming: false` only. Fails as `stream` does. */
   readonly complete?: (messages: readonly Message[], options?: ChatRequestOptions) => Promise<ChatUpdate>;
 
-  readonly #connection: Connection;
-  readonly #format: RequestFormat;
+  readonly #endpoint: Endpoint<ChatBody>;
 
   /**
    * Checks the options. Sends nothing.
@@ -36,11 +38,13 @@ export class OpenAIChatClient implements ChatClient {
    * @throws `configuration` naming the option and the rule.
    */
   constructor(options: OpenAIChatClientOptions) {
-    this.#format = requestFormat(options);
-    this.#connection = openConnection(options);
-    this.model = this.#format.model;
+    const format = requestFormat(options);
+    const connection = openConnection<OpenAILike>(options, CLIENT);
+    const endpoint = new Endpoint(chatApi(connection.client, format), connection, options.streaming ?? true);
+    this.#endpoint = endpoint;
+    this.model = format.model;
     if (options.streaming === false) {
-      this.complete = (messages, callOptions = {}) => this.#complete(messages, callOptions);
+      this.complete = (messages, callOptions = {}) => endpoint.complete(messages, callOptions);
     }
   }
 
@@ -51,58 +55,31 @@ export class OpenAIChatClient implements ChatClient {
    * @throws `configuration` and `unsupported` before anything is sent; otherwise what the service or the network did.
    */
   stream(messages: readonly Message[], options: ChatRequestOptions = {}): AsyncIterable<ChatUpdate> {
-    return cancellable(this.#newCall(options), (call) => this.#answer(messages, options, call));
+    return this.#endpoint.stream(messages, options);
   }
+}
 
-  async *#answer(
-    messages: readonly Message[],
-    options: ChatRequestOptions,
-    call: Call,
-  ): AsyncGenerator<ChatUpdate, void> {
-    if (this.complete !== undefined) {
-      yield await this.#whole(messages, options, call);
-      return;
-    }
-    const reader = new AnswerReader();
-    const answer = await this.#send(messages, options, call, true);
-    for await (const chunk of readPieces(answer, call)) {
-      const update = reader.read(pieceFromChunk(chunk));
-      if (update !== undefined) {
-        yield update;
-      }
-    }
-    yield reader.end();
-  }
-
-  async #complete(messages: readonly Message[], options: ChatRequestOptions): Promise<ChatUpdate> {
-    const call = this.#newCall(options)();
-    try {
-      return await this.#whole(messages, options, call);
-    } finally {
-      call.release();
-    }
-  }
-
-  async #whole(messages: readonly Message[], options: ChatRequestOptions, call: Call): Promise<ChatUpdate> {
-    const piece = pieceFromCompletion(await this.#send(messages, options, call, false));
-    const reader = new AnswerReader();
-    const update = reader.read(piece);
-    const end = reader.end(piece);
-    return { ...update, ...end, contents: [...(update?.contents ?? []), ...(end.contents ?? [])] };
-  }
-
-  async #send(
-    messages: readonly Message[],
-    options: ChatRequestOptions,
-    call: Call,
-    stream: boolean,
-  ): Promise<unknown> {
-    const body = chatBody(messages, options, this.#format, stream);
-    const requestOptions = await call.wait(() => this.#connection.requestOptions(call.signal));
-    return call.wait(() => this.#connection.client.chat.completions.create(body, requestOptions));
-  }
-
-  #newCall({ signal }: ChatRequestOptions): () => Call {
-    return () => new Call(OPERATION, this.#connection.timeoutMs, signal);
-  }
+function chatApi(client: OpenAILike, format: RequestFormat): Api<ChatBody> {
+  return {
+    operation: "chat completion",
+    body: (messages, options, stream) => chatBody(messages, options, format, stream),
+    send: (body, options) => client.chat.completions.create(body, options),
+    reader: () => {
+      const reader = new AnswerReader();
+      return {
+        read: (chunk) => {
+          const update = reader.read(pieceFromChunk(chunk));
+          return update === undefined ? [] : [update];
+        },
+        end: () => reader.end(),
+      };
+    },
+    whole: (completion) => {
+      const piece = pieceFromCompletion(completion);
+      const reader = new AnswerReader();
+      const update = reader.read(piece);
+      const end = reader.end(piece);
+      return [{ ...update, ...end, contents: [...(update?.contents ?? []), ...(end.contents ?? [])] }];
+    },
+  };
 }

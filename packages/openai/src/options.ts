@@ -1,6 +1,8 @@
-import { assertName, configurationError, isPlainObject, toJson } from "@agentfw/core";
-import type { OpenAIDefaultOptions, RequestFormat } from "./chat-request.ts";
+import { assertName, configurationError, isPlainObject } from "@agentfw/core";
+import type { RequestFormat } from "./chat-request.ts";
 import type { OpenAIConnectionOptions, OpenAIOwnClientOptions, OpenAITransportOptions } from "./connection.ts";
+import { assertDefaultOptions, assertOneOf } from "./option-checks.ts";
+import type { OpenAIDefaultOptions } from "./request-options.ts";
 
 /** What is asked for, and how a server wants it written. The defaults are OpenAI's own. */
 export interface OpenAIChatSettings extends OpenAITransportOptions {
@@ -42,7 +44,7 @@ export function requestFormat(options: OpenAIChatSettings): RequestFormat {
   assertOneOf(options.streaming, [true, false], "streaming");
   assertOneOf(includeUsage, [true, false], "includeUsage");
   assertOneOf(joinTexts, [true, false], "joinTexts");
-  assertDefaultOptions(defaultOptions);
+  assertDefaultOptions(defaultOptions, ["conversationId", "instructions", "model"]);
   return {
     model,
     systemRole: systemRole ?? "system",
@@ -52,25 +54,4 @@ export function requestFormat(options: OpenAIChatSettings): RequestFormat {
     reasoningField,
     defaultOptions: defaultOptions ?? {},
   };
-}
-
-function assertOneOf(value: unknown, allowed: readonly unknown[], field: string): void {
-  if (value !== undefined && !allowed.includes(value)) {
-    throw configurationError(field, `must be ${allowed.map(String).join(" or ")}`);
-  }
-}
-
-function assertDefaultOptions(value: unknown): void {
-  if (value === undefined) {
-    return;
-  }
-  if (!isPlainObject(value)) {
-    throw configurationError("defaultOptions", "must be an object");
-  }
-  for (const name of ["conversationId", "instructions", "model"]) {
-    if (value[name] !== undefined) {
-      throw configurationError(`defaultOptions.${name}`, "must be given with the call or the client, not here");
-    }
-  }
-  toJson(value, "defaultOptions");
 }

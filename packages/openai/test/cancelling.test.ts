@@ -1,22 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
-import { OpenAIChatClient } from "../src/index.ts";
-import { collect, connect, message, rejection } from "./helpers.ts";
-import { streamOf } from "./strict/replies.ts";
+import { BOTH_APIS } from "./both-apis.ts";
+import { collect, message, rejection } from "./helpers.ts";
 
 const QUESTION = [message("user", "Hi")];
 
-/** A stream that gives one piece and then stays silent. */
-function halfAnswer() {
-  const start = streamOf({ text: "first" }, "chatcmpl-1", "test-model", true).slice(0, 2);
-  const text = start.map((piece) => `data: ${JSON.stringify(piece)}\n\n`).join("");
-  return { stream: [text, "data: never sent"], delivery: { stallAfterBytes: Buffer.byteLength(text) } };
-}
-
-describe("an abort", () => {
+describe.each(BOTH_APIS)("$name: an abort", ({ connect, makeClient, halfAnswer }) => {
   it("before the start sends nothing, asks for no key, and throws the reason", async () => {
     const apiKey = vi.fn(() => "test-key");
     const { server } = await connect();
-    const client = new OpenAIChatClient({ model: "m", apiKey, baseURL: server.baseURL });
+    const client = makeClient({ apiKey, baseURL: server.baseURL });
     const reason = { why: "not an error" };
     expect(await rejection(collect(client.stream(QUESTION, { signal: AbortSignal.abort(reason) })))).toBe(reason);
     expect(server.requests).toHaveLength(0);
@@ -72,7 +64,7 @@ describe("an abort", () => {
   it("while the key is waited for throws the reason", async () => {
     const { server } = await connect();
     const apiKey = () => new Promise<string>(() => undefined);
-    const client = new OpenAIChatClient({ model: "m", apiKey, baseURL: server.baseURL });
+    const client = makeClient({ apiKey, baseURL: server.baseURL });
     const reason = new Error("enough");
     const signal = AbortSignal.timeout(10);
     expect(await rejection(collect(client.stream(QUESTION, { signal })))).toBe(signal.reason);
@@ -94,7 +86,7 @@ describe("an abort", () => {
   });
 });
 
-describe("leaving the iteration", () => {
+describe.each(BOTH_APIS)("$name: leaving the iteration", ({ connect, halfAnswer }) => {
   it("cancels the request", async () => {
     const { client, server } = await connect({}, { respond: halfAnswer });
     for await (const update of client.stream(QUESTION)) {
@@ -124,7 +116,7 @@ describe("leaving the iteration", () => {
   });
 });
 
-describe("silence", () => {
+describe.each(BOTH_APIS)("$name: silence", ({ connect, halfAnswer, answer }) => {
   it("before the answer is a timeout and cancels the request", async () => {
     const { client, server } = await connect({ timeoutMs: 50 }, { respond: () => "silence" });
     const failure = await rejection(collect(client.stream(QUESTION)));
@@ -147,7 +139,7 @@ describe("silence", () => {
 
   it("is measured from piece to piece, and not while the reader takes its time", async () => {
     const { client, server } = await connect({ timeoutMs: 400 });
-    server.reply({ answer: { text: "slow but steady" }, delivery: { splitBytes: 300, pauseMs: 100 } });
+    server.reply(answer("slow but steady", { splitBytes: 300, pauseMs: 100 }));
     const start = performance.now();
     let isFirst = true;
     for await (const _ of client.stream(QUESTION)) {

@@ -7,6 +7,7 @@ import {
   type OpenAILike,
   openAIOptionsFromEnvironment,
 } from "../src/index.ts";
+import { BOTH_APIS } from "./both-apis.ts";
 import { collect, connect, fold, message, rejection } from "./helpers.ts";
 
 const QUESTION = [message("user", "Hi")];
@@ -76,11 +77,11 @@ describe("the constructor", () => {
   });
 });
 
-describe("credentials", () => {
+describe.each(BOTH_APIS)("$name: credentials", ({ connect, makeClient }) => {
   it("come from a function that is asked once a call", async () => {
     const { server } = await connect();
     const apiKey = vi.fn(async () => "test-key");
-    const client = new OpenAIChatClient({ model: "m", apiKey, baseURL: server.baseURL });
+    const client = makeClient({ apiKey, baseURL: server.baseURL });
     await collect(client.stream(QUESTION));
     await collect(client.stream(QUESTION));
     expect(apiKey).toHaveBeenCalledTimes(2);
@@ -95,7 +96,7 @@ describe("credentials", () => {
       await new Promise((resolve) => setTimeout(resolve, 20 - count));
       return key;
     };
-    const client = new OpenAIChatClient({ model: "m", apiKey, baseURL: server.baseURL, maxRetries: 0 });
+    const client = makeClient({ apiKey, baseURL: server.baseURL, maxRetries: 0 });
     await Promise.all(Array.from({ length: 16 }, () => rejection(collect(client.stream(QUESTION)))));
     const keys = server.requests.map(({ headers }) => headers.authorization);
     expect(new Set(keys).size).toBe(16);
@@ -104,7 +105,7 @@ describe("credentials", () => {
   it("are not sent to a server that asks for none", async () => {
     const { server } = await connect({}, { apiKey: null });
     vi.stubEnv("OPENAI_API_KEY", "sk-environment");
-    const client = new OpenAIChatClient({ model: "m", baseURL: server.baseURL });
+    const client = makeClient({ baseURL: server.baseURL });
     await collect(client.stream(QUESTION));
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -112,7 +113,7 @@ describe("credentials", () => {
   it("that cannot be had are an error before anything is sent", async () => {
     const { server } = await connect();
     const failing = (apiKey: () => string) =>
-      rejection(collect(new OpenAIChatClient({ model: "m", apiKey, baseURL: server.baseURL }).stream(QUESTION)));
+      rejection(collect(makeClient({ apiKey, baseURL: server.baseURL }).stream(QUESTION)));
     const cause = new Error("vault sealed: s3cret");
     const failure = await failing(() => {
       throw cause;
@@ -132,9 +133,7 @@ describe("credentials", () => {
   it("name the organization", async () => {
     const { server } = await connect();
     const { baseURL } = server;
-    await collect(
-      new OpenAIChatClient({ model: "m", apiKey: "test-key", baseURL, organization: "org-1" }).stream(QUESTION),
-    );
+    await collect(makeClient({ apiKey: "test-key", baseURL, organization: "org-1" }).stream(QUESTION));
     expect(server.requests[0]?.headers).toMatchObject({
       "openai-organization": "org-1",
       authorization: "Bearer test-key",
@@ -142,7 +141,7 @@ describe("credentials", () => {
   });
 });
 
-describe("the environment", () => {
+describe.each(BOTH_APIS)("$name: the environment", ({ connect, makeClient }) => {
   it("does not change where requests go or what they carry", async () => {
     const { server } = await connect();
     vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
@@ -151,7 +150,7 @@ describe("the environment", () => {
     vi.stubEnv("OPENAI_PROJECT_ID", "proj-environment");
     vi.stubEnv("OPENAI_LOG", "debug");
     const { baseURL, apiKey } = server;
-    await collect(new OpenAIChatClient({ model: "m", apiKey, baseURL }).stream(QUESTION));
+    await collect(makeClient({ apiKey, baseURL }).stream(QUESTION));
     const { headers } = server.requests[0]!;
     expect(JSON.stringify(headers)).not.toMatch(/environment/i);
     expect(headers).not.toHaveProperty("openai-project");
@@ -164,14 +163,16 @@ describe("the environment", () => {
     const custom = ["X-Environment: 1", "Authorization: Bearer sk-environment", "OpenAI-Organization: org-environment"];
     vi.stubEnv("OPENAI_CUSTOM_HEADERS", custom.join("\n"));
     const { baseURL, apiKey } = server;
-    await collect(new OpenAIChatClient({ model: "m", apiKey, baseURL, organization: "org-1" }).stream(QUESTION));
+    await collect(makeClient({ apiKey, baseURL, organization: "org-1" }).stream(QUESTION));
     expect(server.requests[0]?.headers).toMatchObject({
       authorization: "Bearer test-key",
       "openai-organization": "org-1",
     });
     expect(JSON.stringify(server.requests[0]?.headers)).not.toMatch(/environment/i);
   });
+});
 
+describe("the environment", () => {
   it("is read by the named helper only", () => {
     expect(openAIOptionsFromEnvironment({ OPENAI_API_KEY: "k" })).toEqual({ apiKey: "k" });
     expect(openAIOptionsFromEnvironment({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "", OPENAI_MODEL: "" })).toEqual({

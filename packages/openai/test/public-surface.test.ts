@@ -8,14 +8,23 @@ const SOURCE = new URL("../src/", import.meta.url);
 
 describe("the public surface", () => {
   it("is what the README names, and nothing else at run time", () => {
-    expect(Object.keys(surface).sort()).toEqual(["OpenAIChatClient", "openAIOptionsFromEnvironment"]);
+    expect(Object.keys(surface).sort()).toEqual([
+      "OpenAIChatClient",
+      "OpenAIResponsesClient",
+      "openAIOptionsFromEnvironment",
+    ]);
   });
 
   it("takes the official SDK's clients without a cast", () => {
     expectTypeOf<OpenAI>().toExtend<surface.OpenAILike>();
     expectTypeOf<AzureOpenAI>().toExtend<surface.OpenAILike>();
     expectTypeOf<surface.OpenAIChatClient>().toExtend<ChatClient>();
-    expect(new surface.OpenAIChatClient({ model: "m", client: new OpenAI({ apiKey: "k" }) })).toBeDefined();
+    expectTypeOf<OpenAI>().toExtend<surface.OpenAIResponsesLike>();
+    expectTypeOf<AzureOpenAI>().toExtend<surface.OpenAIResponsesLike>();
+    expectTypeOf<surface.OpenAIResponsesClient>().toExtend<ChatClient>();
+    const client = new OpenAI({ apiKey: "k" });
+    expect(new surface.OpenAIChatClient({ model: "m", client })).toBeDefined();
+    expect(new surface.OpenAIResponsesClient({ model: "m", client })).toBeDefined();
   });
 
   it("names no type of the driver, so that the driver's majors are not ours", () => {

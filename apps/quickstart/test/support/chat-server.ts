@@ -11,7 +11,7 @@ export interface WireMessage {
 /** What the server is to do with a request. */
 export type Behavior = "answer" | "hang" | "refuse";
 
-/** A Chat Completions server. */
+/** A server of Chat Completions and Responses. */
 export interface ChatServer {
   /** The variables that lead the app to it. */
   readonly environment: Readonly<Record<string, string>>;
@@ -53,8 +53,10 @@ async function respond(
   requests: (readonly WireMessage[])[],
   behavior: () => Behavior,
 ): Promise<void> {
-  const messages = messagesOf(await json(incoming));
-  const isKnown = incoming.url === "/v1/chat/completions" && incoming.headers.authorization === "Bearer test-key";
+  const isResponses = incoming.url === "/v1/responses";
+  const messages = messagesOf(await json(incoming), isResponses ? "input" : "messages");
+  const isAddress = isResponses || incoming.url === "/v1/chat/completions";
+  const isKnown = isAddress && incoming.headers.authorization === "Bearer test-key";
   if (messages === undefined || !isKnown || behavior() === "refuse") {
     outgoing.writeHead(400, { "content-type": "application/json" });
     outgoing.end(JSON.stringify({ error: { message: "This server refuses.", type: "invalid_request_error" } }));
@@ -62,6 +64,10 @@ async function respond(
   }
   requests.push(messages);
   outgoing.writeHead(200, { "content-type": "text/event-stream" });
+  if (isResponses) {
+    outgoing.end(responseOf(`Before this: ${JSON.stringify(messages.at(-3)?.content ?? null)}`));
+    return;
+  }
   outgoing.write(event({ role: "assistant", content: `I was given ${messages.length} messages. ` }, null));
   if (behavior() === "hang") {
     return;
@@ -76,11 +82,19 @@ function event(delta: object, finishReason: string | null): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-function messagesOf(body: unknown): WireMessage[] | undefined {
-  if (typeof body !== "object" || body === null || !("messages" in body) || !("model" in body)) {
+/** A response that the service does not keep. */
+function responseOf(text: string): string {
+  const item = { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+  const response = { id: "resp_1", status: "completed", model: "test-model", output: [item] };
+  return `data: ${JSON.stringify({ type: "response.completed", response })}\n\n`;
+}
+
+function messagesOf(body: unknown, member: "input" | "messages"): WireMessage[] | undefined {
+  if (typeof body !== "object" || body === null || !("model" in body)) {
     return undefined;
   }
-  const { messages, model } = body;
+  const messages: unknown = Reflect.get(body, member);
+  const { model } = body;
   return Array.isArray(messages) && messages.every(isMessage) && model === "test-model" ? messages : undefined;
 }
 

@@ -13,7 +13,7 @@ type Check = (value: unknown, path: string) => void;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-function numberBetween(low: number, high: number): Check {
+export function numberBetween(low: number, high: number): Check {
   return (value, path) => {
     if (typeof value !== "number" || value < low || value > high) {
       throw new Refusal(path, `Expected a number between ${low} and ${high}.`, "decimal_out_of_range");
@@ -21,7 +21,7 @@ function numberBetween(low: number, high: number): Check {
   };
 }
 
-function wholeNumber(minimum: number): Check {
+export function wholeNumber(minimum: number): Check {
   return (value, path) => {
     if (!Number.isInteger(value) || Number(value) < minimum) {
       throw new Refusal(path, `Expected an integer of at least ${minimum}.`, "integer_below_min_value");
@@ -29,7 +29,7 @@ function wholeNumber(minimum: number): Check {
   };
 }
 
-function trueOrFalse(value: unknown, path: string): void {
+export function trueOrFalse(value: unknown, path: string): void {
   if (typeof value !== "boolean") {
     throw new Refusal(path, `Invalid type for '${path}': expected a boolean.`, "invalid_type");
   }
@@ -106,7 +106,7 @@ function checkStop(value: unknown, path: string): void {
   }
 }
 
-function checkMetadata(value: unknown, path: string): void {
+export function checkMetadata(value: unknown, path: string): void {
   const entries = Object.entries(fieldsOf(value, path));
   if (entries.length > 16 || entries.some(([, entry]) => typeof entry !== "string")) {
     throw new Refusal(path, "Expected at most 16 strings.", "invalid_value");
