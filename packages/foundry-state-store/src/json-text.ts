@@ -21,19 +21,6 @@ export function memberTexts(text: string): ReadonlyMap<string, string> {
   return members;
 }
 
-/** The texts of the elements of the outermost array of a valid JSON text. */
-export function elementTexts(text: string): string[] {
-  const elements: string[] = [];
-  let at = skipSpace(text, skipSpace(text, 0) + 1);
-  while (at < text.length && text[at] !== "]") {
-    const end = skipValue(text, at);
-    elements.push(text.slice(at, end));
-    at = skipSpace(text, end);
-    at = text[at] === "," ? skipSpace(text, at + 1) : at;
-  }
-  return elements;
-}
-
 /** A valid JSON text without the white space between its tokens. */
 export function compactJson(text: string): string {
   const parts: string[] = [];

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
+import { CALL_ID_HEADER } from "../call-id.ts";
 import type { StoreRecord } from "../engine/store-data.ts";
 import { Refusal } from "./replies.ts";
 import type { EmulatorRequest } from "./request.ts";
 import type { EmulatorSettings } from "./world.ts";
-
-/** Names the call that a request belongs to, and with it the user. */
-export const CALL_ID_HEADER = "x-agent-foundry-call-id";
 
 /** Whose items a request sees: everybody's in a shared store, else those of the user behind the call id. */
 export function partitionName(settings: EmulatorSettings, store: StoreRecord, request: EmulatorRequest): string {

@@ -1,0 +1,49 @@
+import type { TokenCredential } from "@azure/core-auth";
+import {
+  createDefaultHttpClient,
+  createPipelineFromOptions,
+  type HttpClient,
+  type Pipeline,
+  type PipelineOptions,
+  retryPolicy,
+} from "@azure/core-rest-pipeline";
+import { logPolicy } from "./log-policy.ts";
+import { retrySettings, safeRetryStrategy } from "./retry.ts";
+import { tokenPolicy } from "./token-policy.ts";
+import { tracingPolicy } from "./tracing-policy.ts";
+
+/** The library's policies that would retry writes, follow a redirect with the token, or log and trace names. */
+const REPLACED = ["defaultRetryPolicy", "tracingPolicy", "redirectPolicy", "logPolicy"];
+
+let shared: HttpClient | undefined;
+
+/** One for all stores of the process, so that they share connections. */
+export function defaultHttpClient(): HttpClient {
+  shared ??= createDefaultHttpClient();
+  return shared;
+}
+
+/** The library's pipeline with the policies of this package in it. */
+export function createStorePipeline(
+  options: PipelineOptions,
+  { credential, isLoopback }: { readonly credential: TokenCredential; readonly isLoopback: boolean },
+): Pipeline {
+  const { userAgentOptions, ...rest } = options;
+  const prefix = ["agentfw-foundry-state-store", userAgentOptions?.userAgentPrefix].filter(Boolean).join(" ");
+  const pipeline = createPipelineFromOptions({ ...rest, userAgentOptions: { userAgentPrefix: prefix } });
+  for (const name of REPLACED) {
+    pipeline.removePolicy({ name });
+  }
+  if (isLoopback && options.proxyOptions === undefined) {
+    // A proxy from the environment cannot reach this machine's own ports.
+    pipeline.removePolicy({ name: "proxyPolicy" });
+  }
+  const settings = retrySettings(options.retryOptions ?? {});
+  pipeline.addPolicy(retryPolicy([safeRetryStrategy(settings)], { maxRetries: settings.maxRetries }), {
+    phase: "Retry",
+  });
+  pipeline.addPolicy(tracingPolicy(), { afterPhase: "Retry" });
+  pipeline.addPolicy(tokenPolicy(credential), { phase: "Sign" });
+  pipeline.addPolicy(logPolicy(), { afterPhase: "Sign" });
+  return pipeline;
+}
