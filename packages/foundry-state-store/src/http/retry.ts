@@ -56,15 +56,13 @@ export function safeRetryStrategy(settings: RetrySettings): RetryStrategy {
     retry({ retryCount, response, responseError }) {
       const state = stateOf(response?.request ?? responseError?.request);
       state.problem = responseError ?? state.problem;
-      if (response !== undefined && isUnprocessed(response)) {
-        state.mayHaveRun = false;
-      }
-      if (isNotSent(responseError?.code)) {
+      const isUndone = isNotSent(responseError?.code) || (response !== undefined && isUnprocessed(response));
+      if (isUndone) {
         state.mayHaveRun = false;
       }
       const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, settings);
       const isInTime = performance.now() + delay < state.endsAt;
-      const isSafe = state.mayHaveRun ? state.kind === "read" && mayReadAgain(response, responseError) : true;
+      const isSafe = isUndone || (state.kind === "read" && mayReadAgain(response, responseError));
       return isSafe && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
     },
   };
