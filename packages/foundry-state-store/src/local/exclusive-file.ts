@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError, systemCode } from "../errors.ts";
+import { KeyedQueue } from "../keyed-queue.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
 const STALE_MS = 3_000;
@@ -30,8 +31,8 @@ export interface FileChange<T> {
   work(access: FileAccess): Promise<T>;
 }
 
-/** The last change of each file, so that those of one process come one after another. */
-const ends = new Map<string, Promise<unknown>>();
+/** The changes of one process come one after another. */
+const changes = new KeyedQueue();
 
 /**
  * Changes a file as the only one: among the calls of this process in their order, then among processes. Settles within
@@ -43,7 +44,7 @@ export async function changeFile<T>(change: FileChange<T>): Promise<T> {
   const progress = { isGivenUp: false, hasChanged: false };
   try {
     return await withDeadline(operation, { kind: "write", provider: PROVIDER, timeoutMs, signal }, () =>
-      queued(path, () => locked(change, progress)),
+      changes.run(path, () => locked(change, progress)),
     );
   } catch (error) {
     progress.isGivenUp = true;
@@ -63,18 +64,6 @@ export function fileError(error: unknown, operation: string): unknown {
   return code === "EACCES" || code === "EPERM"
     ? stateError("unauthorized", `${operation}: the folder may not be used`, { cause: error })
     : stateError("unavailable", `${operation}: the file system failed with ${code}`, { cause: error });
-}
-
-function queued<T>(path: string, task: () => Promise<T>): Promise<T> {
-  const result = (ends.get(path) ?? Promise.resolve()).then(task);
-  const end = result.catch(() => undefined);
-  ends.set(path, end);
-  void end.then(() => {
-    if (ends.get(path) === end) {
-      ends.delete(path);
-    }
-  });
-  return result;
 }
 
 interface Progress {
