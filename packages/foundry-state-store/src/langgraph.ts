@@ -1,1 +1,1 @@
-export {};
+export { FoundryCheckpointSaver } from "./langgraph/foundry-checkpoint-saver.ts";
