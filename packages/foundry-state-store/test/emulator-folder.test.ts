@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isAgentFrameworkError } from "@agentfw/core";
@@ -69,6 +69,16 @@ test("a line that is damaged stops the start, names its place, and stays as it i
   const error = await startEmulator({ dataDirectory }).catch((reason: unknown) => reason);
   expect(isAgentFrameworkError(error, "corrupt") && error.position).toBe(`${name}, line 2`);
   expect(await readFile(path, "utf8")).toBe(text);
+});
+
+test("a copy of a file stops the start: it would bring back what was deleted since", async () => {
+  const dataDirectory = await folder();
+  const first = await openCheckpoints({ dataDirectory });
+  await first.close();
+  const [name = ""] = await files(dataDirectory);
+  await copyFile(join(dataDirectory, name), join(dataDirectory, "copy.jsonl"));
+  const error = await startEmulator({ dataDirectory }).catch((reason: unknown) => reason);
+  expect(isAgentFrameworkError(error, "corrupt") && error.position).toBe("copy.jsonl, line 1");
 });
 
 test.each([

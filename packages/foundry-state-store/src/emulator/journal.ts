@@ -58,6 +58,10 @@ export class FolderJournal implements Journal {
     try {
       for (const name of (await readdir(directory)).filter((file) => file.endsWith(".jsonl")).sort()) {
         const { project, store } = await readStore(join(directory, name), name);
+        if (name !== fileName(project, store.record.name)) {
+          // A copy beside the original would bring back what was deleted since.
+          throw corruptLine(name, 1);
+        }
         for (const partition of store.partitions.values()) {
           partition.sweep(now);
         }
