@@ -192,8 +192,8 @@ describe("what is damaged", () => {
     await store.append(KEY, records("a", 1));
     const [head = ""] = await keysOf(state, "h1/");
     await state.setItem(head, { v: 1, life: 7 }, { tags: (await state.getItem(head))?.tags });
-    for (const call of [store.read(KEY), store.clear(KEY), store.list({ owner: "ann" })]) {
-      expect(await failure(call)).toMatchObject({ code: "corrupt" });
+    for (const call of [() => store.read(KEY), () => store.clear(KEY), () => store.list({ owner: "ann" })]) {
+      expect(await failure(call())).toMatchObject({ code: "corrupt" });
     }
     expect((await state.getItem(head))?.value).toEqual({ v: 1, life: 7 });
   });

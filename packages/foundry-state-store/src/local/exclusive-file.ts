@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, rename, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { lock } from "proper-lockfile";
@@ -9,8 +10,13 @@ import { KeyedQueue } from "../keyed-queue.ts";
 /** A lock that is not renewed for so long is taken to be a dead process's. */
 const STALE_MS = 3_000;
 
-/** A holder that was busy for so long does not go on, because another may have taken the lock from it. */
-const FRESH_MS = STALE_MS / 2;
+/** A holder that stood still for so long does not go on, because another may have taken the lock from it. */
+const LONGEST_STILL_MS = STALE_MS / 2;
+
+const BEAT_MS = STALE_MS / 12;
+
+/** What a process that died has left is removed when it is so old. */
+const LEFT_OVER_MS = 60_000;
 
 const LONGEST_PAUSE_MS = 20;
 
@@ -50,6 +56,9 @@ export async function changeFile<T>(change: FileChange<T>): Promise<T> {
     progress.isGivenUp = true;
     if (isAgentFrameworkError(error, "outcome_unknown") && !progress.hasChanged) {
       throw error.cause ?? stateError("timeout", `${operation}: others had the store for ${timeoutMs} ms`);
+    }
+    if (progress.hasChanged && systemCode(error) !== undefined) {
+      throw stateError("outcome_unknown", `${operation}: the file system failed in the last step`, { cause: error });
     }
     throw fileError(error, operation);
   }
@@ -106,11 +115,14 @@ async function acquire(path: string, progress: Progress): Promise<Held> {
 
 class Held {
   readonly #release: () => Promise<void>;
-  readonly #since = performance.now();
+  readonly #beat: NodeJS.Timeout;
+  #lastBeat = performance.now();
   #isLost = false;
 
   private constructor(release: () => Promise<void>) {
     this.#release = release;
+    // Notices that the process stood still: then the lock was not renewed either.
+    this.#beat = setInterval(() => this.#live(), BEAT_MS).unref();
   }
 
   static async take(path: string): Promise<Held> {
@@ -131,12 +143,20 @@ class Held {
 
   /** True while nobody can have taken the lock away. */
   get isSure(): boolean {
-    return !this.#isLost && performance.now() - this.#since < FRESH_MS;
+    this.#live();
+    return !this.#isLost;
   }
 
   async release(): Promise<void> {
+    clearInterval(this.#beat);
     // A lock that was taken away is not this one's to give up.
     await this.#release().catch(() => undefined);
+  }
+
+  #live(): void {
+    const now = performance.now();
+    this.#isLost ||= now - this.#lastBeat > LONGEST_STILL_MS;
+    this.#lastBeat = now;
   }
 }
 
@@ -150,24 +170,46 @@ function assertWanted({ isGivenUp }: Progress): void {
 function assertMayChange(held: Held, progress: Progress): void {
   assertWanted(progress);
   if (!held.isSure) {
-    throw stateError("unavailable", "the lock was held too long to be sure of it");
+    throw stateError("unavailable", "this process stood still for too long to be sure of its lock");
   }
   progress.hasChanged = true;
 }
 
 /** A crash leaves the old file or the new one, and at most a temporary file beside it. */
 async function replaceFile(path: string, text: string, beforeChange: () => void): Promise<void> {
-  const temporary = `${path}.tmp`;
-  const file = await open(temporary, "w", 0o600);
+  // Whoever lost its lock may still be writing: nobody else writes to this one.
+  const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
   try {
-    await file.writeFile(text);
-    await file.datasync();
-  } finally {
-    await file.close();
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    beforeChange();
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
   }
-  beforeChange();
-  await rename(temporary, path);
   await syncDirectory(dirname(path));
+}
+
+/** Removes the temporary files that writers who died have left. */
+export async function tidyUp(path: string): Promise<void> {
+  const directory = dirname(path);
+  try {
+    const names = (await readdir(directory)).filter((name) => name.startsWith(basename(path)) && name.endsWith(".tmp"));
+    for (const name of names) {
+      const left = join(directory, name);
+      if (Date.now() - (await stat(left)).mtimeMs > LEFT_OVER_MS) {
+        await unlink(left);
+      }
+    }
+  } catch {
+    // Tidying up is no reason to fail; whoever opens the store next tries again.
+  }
 }
 
 /** Windows cannot open a directory, and keeps names safe by itself. */

@@ -7,7 +7,7 @@ import { PROVIDER, stateError } from "../errors.ts";
 import type { StoreCreation } from "../service/service-backend.ts";
 import { timeOf } from "../service/wire.ts";
 import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "../types.ts";
-import { changeFile, fileError } from "./exclusive-file.ts";
+import { changeFile, fileError, tidyUp } from "./exclusive-file.ts";
 import { encode, ownerName, StoreReader, storeFile } from "./store-file.ts";
 
 /** Where the files are, and when it is. */
@@ -39,6 +39,7 @@ export class LocalBackend implements Backend {
 
   /** The store, made when it is not there. */
   async getOrCreate(creation: StoreCreation, { signal }: CallOptions): Promise<StateStoreProperties> {
+    await tidyUp(this.#path);
     const found = await this.#read("getOrCreate", signal, (store) => store);
     if (found !== undefined) {
       return propertiesOf(found.record);
