@@ -1,4 +1,4 @@
-import { configurationError, report } from "@agentfw/core";
+import { configurationError, type DiagnosticHandler, report } from "@agentfw/core";
 import type { TokenCredential } from "@azure/core-auth";
 import { resolveEndpoint, surroundings } from "./endpoint.ts";
 import { PROVIDER } from "./errors.ts";
@@ -53,6 +53,9 @@ function isCredential(value: unknown): value is TokenCredential {
 
 let hasWarned = false;
 
+/** Who was told already that files are used. */
+const told = new WeakSet<DiagnosticHandler>();
+
 async function openLocally(name: string, options: FoundryStateStoreOptions): Promise<FoundryStateStore> {
   const { LocalStateStore } = await import("./local-state-store.ts");
   const { userIsolation, itemTtlSeconds, description, tags, onMismatch, timeoutMs, signal } = options;
@@ -63,11 +66,13 @@ async function openLocally(name: string, options: FoundryStateStoreOptions): Pro
     onDiagnostic: options.onDiagnostic,
   });
   const message = "no endpoint is configured: state is kept in files on this machine";
-  if (options.onDiagnostic !== undefined) {
-    report(options.onDiagnostic, { type: "local_state_store", provider: PROVIDER, message });
-  } else if (!hasWarned) {
+  const { onDiagnostic } = options;
+  if (onDiagnostic === undefined && !hasWarned) {
     hasWarned = true;
     process.emitWarning(message, { code: "AGENTFW_LOCAL_STATE_STORE" });
+  } else if (onDiagnostic !== undefined && !told.has(onDiagnostic)) {
+    told.add(onDiagnostic);
+    report(onDiagnostic, { type: "local_state_store", provider: PROVIDER, message });
   }
   return store;
 }

@@ -144,7 +144,7 @@ describe("C11 the token", () => {
       getToken: () =>
         isSlow ? new Promise<never>(() => {}) : Promise.resolve({ token: "one", expiresOnTimestamp: Date.now() + 1 }),
     };
-    const { server, store } = await openScripted({ credential, timeoutMs: 200 });
+    const { server, store } = await openScripted({ credential, timeoutMs: 2_000 });
     isSlow = true;
     await pause(5);
     expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "timeout" });

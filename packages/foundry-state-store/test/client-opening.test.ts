@@ -205,10 +205,11 @@ describe("C22 where nothing hosted is configured", () => {
     expect(warnings.filter((text) => text.startsWith("AGENTFW_LOCAL_STATE_STORE"))).toHaveLength(1);
   });
 
-  test("whoever takes diagnostics is told there", async () => {
+  test("whoever takes diagnostics is told there, once", async () => {
     const events: DiagnosticEvent[] = [];
     const onDiagnostic = (event: DiagnosticEvent) => void events.push(event);
     await FoundryStateStore.getOrCreate("checkpoints", { localDirectory: await folder(), onDiagnostic });
+    await FoundryStateStore.getOrCreate("others", { localDirectory: await folder(), onDiagnostic });
     expect(events).toMatchObject([{ type: "local_state_store" }]);
   });
 

@@ -83,7 +83,7 @@ describe("C20 the time to come back", () => {
 
 describe("deadlines and aborts", () => {
   test("a service that does not answer is a timeout for a read, and an unknown outcome for a write", async () => {
-    const { server, store } = await openScripted({ timeoutMs: 300 });
+    const { server, store } = await openScripted({ timeoutMs: 2_000 });
     server.otherwise(() => "hang");
     expect(await failure(store.getItem("k"))).toMatchObject({ code: "timeout" });
     expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "outcome_unknown" });

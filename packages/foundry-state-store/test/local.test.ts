@@ -148,7 +148,7 @@ describe("locks", () => {
 
   test("a write that waits for one ends at its deadline, or with its abort, and has written nothing; reads do not wait", async () => {
     const directory = await temporaryFolder();
-    const store = await LocalStateStore.getOrCreate("notes", { directory, timeoutMs: 400 });
+    const store = await LocalStateStore.getOrCreate("notes", { directory, timeoutMs: 2_500 });
     await store.setItem("k", { a: 1 });
     const lock = `${await onlyFile(directory)}.lock`;
     await mkdir(lock);

@@ -1,3 +1,5 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import type { TokenCredential } from "@azure/core-auth";
 import {
   createDefaultHttpClient,
@@ -15,12 +17,27 @@ import { tracingPolicy } from "./tracing-policy.ts";
 /** The library's policies that would retry writes, follow a redirect with the token, or log and trace names. */
 const REPLACED = ["defaultRetryPolicy", "tracingPolicy", "redirectPolicy", "logPolicy"];
 
+/**
+ * An idle connection is closed here before servers and gateways do so. A write on one that was closed at the other end would
+ * fail without telling whether it was carried out.
+ */
+const IDLE_MS = 30_000;
+
 let shared: HttpClient | undefined;
+
+let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
 
 /** One for all stores of the process, so that they share connections. */
 export function defaultHttpClient(): HttpClient {
   shared ??= createDefaultHttpClient();
   return shared;
+}
+
+/** Connections for a store whose caller brings none. */
+function defaultAgent(isLoopback: boolean): HttpAgent | HttpsAgent {
+  const options = { keepAlive: true, timeout: IDLE_MS };
+  agents ??= { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  return isLoopback ? agents.http : agents.https;
 }
 
 /** The library's pipeline with the policies of this package in it. */
@@ -30,7 +47,13 @@ export function createStorePipeline(
 ): Pipeline {
   const { userAgentOptions, ...rest } = options;
   const prefix = ["agentfw-foundry-state-store", userAgentOptions?.userAgentPrefix].filter(Boolean).join(" ");
-  const pipeline = createPipelineFromOptions({ ...rest, userAgentOptions: { userAgentPrefix: prefix } });
+  // With TLS options, the library makes agents that have them.
+  const agent = rest.agent ?? (rest.tlsOptions === undefined ? defaultAgent(isLoopback) : undefined);
+  const pipeline = createPipelineFromOptions({
+    ...rest,
+    ...(agent === undefined ? {} : { agent }),
+    userAgentOptions: { userAgentPrefix: prefix },
+  });
   for (const name of REPLACED) {
     pipeline.removePolicy({ name });
   }
