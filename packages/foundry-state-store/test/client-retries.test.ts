@@ -1,5 +1,6 @@
 import { createDefaultHttpClient, type HttpClient } from "@azure/core-rest-pipeline";
 import { describe, expect, test } from "vitest";
+import { isNotSent } from "../src/http/retry.ts";
 import { FoundryStateStore } from "../src/index.ts";
 import { failure, ITEM, openScripted, REFERENCE, STORE } from "./support/scripted.ts";
 
@@ -54,12 +55,31 @@ describe("C19 retries", () => {
     expect(store.isLocal).toBe(false);
   });
 
-  test("the store of a POST whose answer was lost is unknown, and its GET is tried again", async () => {
+  test("a store whose POST was lost is looked for; unknown only where it is not there", async () => {
     const { server } = await openScripted(SOON);
-    server.answer({ status: 503, body: {} }, { status: 404, body: {} }, "reset");
-    const call = FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint, ...SOON });
-    expect(await failure(call)).toMatchObject({ code: "outcome_unknown" });
-    expect(server.seen.map(({ method }) => method)).toEqual(["GET", "GET", "POST"]);
+    const open = () => FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint, ...SOON });
+    server.answer({ status: 503, body: {} }, { status: 404, body: {} }, "reset", { status: 200, body: STORE });
+    expect((await open()).name).toBe("checkpoints");
+    expect(server.seen.map(({ method }) => method)).toEqual(["GET", "GET", "POST", "GET"]);
+    server.answer({ status: 404, body: {} }, { status: 500, body: {} }, { status: 404, body: {} });
+    expect(await failure(open())).toMatchObject({ code: "outcome_unknown" });
+  });
+
+  test.each([
+    ["ECONNREFUSED", true],
+    ["EAI_AGAIN", true],
+    ["EPROTO", true],
+    ["CERT_HAS_EXPIRED", true],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", true],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", true],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", true],
+    ["ECONNRESET", false],
+    ["ETIMEDOUT", false],
+    ["EPIPE", false],
+    ["REQUEST_SEND_ERROR", false],
+    [undefined, false],
+  ])("%s before anything was sent: %s", (code, isBefore) => {
+    expect(isNotSent(code)).toBe(isBefore);
   });
 });
 

@@ -43,7 +43,7 @@ export function append(chain: Chain, given: Append, memory: TailMemory): Promise
       if (appended !== undefined) {
         return appended;
       }
-      memory.keep(undefined);
+      memory.keep(tail !== undefined && (await catchUp(chain, tail)) ? tail : undefined);
       // Writers that met once would meet again at every attempt if each of them started over at once.
       await pause(Math.random() * Math.min(2 ** attempt, LONGEST_PAUSE_MS));
     }
@@ -82,6 +82,15 @@ async function loadTail(chain: Chain, memory: TailMemory): Promise<Tail | undefi
   const tail = await Tail.load(chain, head.life, listed(head.life));
   memory.keep(tail);
   return tail;
+}
+
+/** Reads what others have added; false when there is nothing, so that something else came in between. */
+async function catchUp(chain: Chain, tail: Tail): Promise<boolean> {
+  const behind = await chain.behind(tail.life, tail.turn);
+  for (const turn of behind) {
+    tail.add(turn);
+  }
+  return behind.length > 0;
 }
 
 /** Tries to be the next turn; `undefined` when somebody else was. */

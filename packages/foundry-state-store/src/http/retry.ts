@@ -9,7 +9,11 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EADDRNOTAVAIL",
+  "EPROTO",
 ]);
+
+/** Errors of the TLS handshake, which comes before the request. */
+const HANDSHAKE = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -35,7 +39,7 @@ export function retrySettings(options: {
 
 /** True when the connection was not even made. */
 export function isNotSent(code: string | undefined): boolean {
-  return code !== undefined && NOT_SENT.has(code);
+  return code !== undefined && (NOT_SENT.has(code) || HANDSHAKE.test(code));
 }
 
 /**

@@ -56,7 +56,7 @@ class Tokens {
       return known.token;
     }
     try {
-      return (await this.#ask(request, undefined)).token;
+      return (await this.#ask(request)).token;
     } catch (error) {
       if (known !== undefined && now < known.expiresOnTimestamp) {
         return known.token;
@@ -73,12 +73,13 @@ class Tokens {
     if (this.#token !== undefined && this.#token.token !== instead) {
       return this.#token.token;
     }
-    return (await this.#ask(request, claims)).token;
+    // What others wait for may lack the claims.
+    return (await (claims === undefined ? this.#ask(request) : this.#fetch(request, claims))).token;
   }
 
   /** Asks the credential, once for all who wait. */
-  #ask(request: PipelineRequest, claims: string | undefined): Promise<AccessToken> {
-    this.#pending ??= this.#fetch(request, claims).finally(() => {
+  #ask(request: PipelineRequest): Promise<AccessToken> {
+    this.#pending ??= this.#fetch(request, undefined).finally(() => {
       this.#pending = undefined;
     });
     return this.#pending;

@@ -1,4 +1,4 @@
-import type { CallOptions } from "@agentfw/core";
+import { type CallOptions, isAgentFrameworkError } from "@agentfw/core";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
 import { currentCallId } from "../call-id.ts";
 import { stateError } from "../errors.ts";
@@ -140,11 +140,24 @@ export async function getOrCreateStore(
     return readReply(get, found, ({ text }) => parseStore(text));
   }
   const post = { ...base, kind: "write", method: "POST", path: "", body: creationBody(creation) } as const;
-  const made = await requests.send(post);
+  try {
+    const made = await requests.send(post);
+    if (made.status !== 409) {
+      return readReply(post, made, ({ text }) => parseStore(text));
+    }
+  } catch (error) {
+    if (!isAgentFrameworkError(error, "outcome_unknown")) {
+      throw error;
+    }
+    // Made or not, by this call or another's: the next look tells, and where it finds nothing nobody knows.
+    const late = await requests.send(get);
+    if (late.status === 404) {
+      throw error;
+    }
+    return readReply(get, late, ({ text }) => parseStore(text));
+  }
   // Somebody else made it in between.
-  return made.status === 409
-    ? requests.ask(get, ({ text }) => parseStore(text))
-    : readReply(post, made, ({ text }) => parseStore(text));
+  return requests.ask(get, ({ text }) => parseStore(text));
 }
 
 function creationBody({ name, userIsolation, itemTtlSeconds, description, tags }: StoreCreation): string {
