@@ -150,4 +150,18 @@ describe("C11 the token", () => {
     expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "timeout" });
     expect(server.seen).toEqual([]);
   });
+
+  test("that is waited for too long after a 401 is a timeout: the service did nothing", async () => {
+    let asked = 0;
+    const credential = {
+      getToken: () => {
+        asked += 1;
+        return asked > 1 ? new Promise<never>(() => {}) : Promise.resolve({ token: "one", expiresOnTimestamp: 9e15 });
+      },
+    };
+    const { server, store } = await openScripted({ credential, timeoutMs: 2_000 });
+    server.answer({ status: 401, body: {} });
+    expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "timeout" });
+    expect([asked, server.seen.length]).toEqual([2, 1]);
+  });
 });

@@ -144,6 +144,31 @@ describe("clear", () => {
     expect(await keysOf(state, "t1/")).toHaveLength(1);
   });
 
+  test("deletes the head first and the newest turn last, so that a reader never takes a part for the whole", async () => {
+    const deleted: string[] = [];
+    const usual = createDefaultHttpClient();
+    const httpClient: HttpClient = {
+      sendRequest(request) {
+        if (request.method === "DELETE") {
+          const [, segment = ""] = /items\/([\w-]+)/.exec(request.url) ?? [];
+          deleted.push(Buffer.from(segment, "base64url").toString());
+        }
+        return usual.sendRequest(request);
+      },
+    };
+    const { store } = await open({ httpClient });
+    for (let turn = 0; turn < 40; turn += 1) {
+      await store.append(KEY, [record(`turn-${turn}`)]);
+    }
+    await store.clear(KEY);
+    expect(deleted).toHaveLength(41);
+    expect(deleted[0]).toMatch(/^h1\//);
+    expect(deleted.at(-1)).toMatch(/\/40$/);
+    // At most sixteen at once, so none is far ahead of an older one.
+    const turns = deleted.slice(1).map((key) => Number(key.split("/").at(-1)));
+    expect(turns.every((turn, index) => Math.abs(turn - 1 - index) < 16)).toBe(true);
+  });
+
   test("is noticed by a store that remembers the conversation as it was", async () => {
     const { store, another, state } = await open();
     await store.append(KEY, records("a", 2));
@@ -264,7 +289,7 @@ describe("which store", () => {
   });
 
   test("one that keeps users apart has a conversation of one name for each", async () => {
-    const { store } = await open({ userIsolation: true });
+    const { store, requests } = await open({ userIsolation: true });
     await Promise.all(
       ["a", "b"].map((user) =>
         runWithCallId(`call-${user}`, async () => {
@@ -274,6 +299,8 @@ describe("which store", () => {
         }),
       ),
     );
+    // Nothing of one user's conversation was tried on the other's.
+    expect(requests().filter((request) => request.startsWith("DELETE"))).toEqual([]);
     for (const user of ["a", "b"]) {
       const page = await runWithCallId(`call-${user}`, () => store.read(KEY));
       expect(page.records).toEqual(Array.from({ length: 20 }, (_, turn) => record(`turn-${turn}`, `${user} ${turn}`)));

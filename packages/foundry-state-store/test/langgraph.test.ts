@@ -63,6 +63,15 @@ describe("values", () => {
     }
   });
 
+  test("are not carried over under another version than the one that they were stored under", async () => {
+    const { saver, another } = await open();
+    const first = await saver.put(ROOT, checkpointOf({ a: "old" }, { a: 1 }), META, { a: 1 });
+    for (const writer of [saver, await another()]) {
+      const second = await writer.put(first, checkpointOf({ a: "new" }, { a: 2 }), META, {});
+      expect((await writer.getTuple(second))?.checkpoint.channel_values).toEqual({});
+    }
+  });
+
   test("far beyond what one item holds, of text and of bytes, come back as they were", async () => {
     const { saver, another, state } = await open();
     const values = {
@@ -219,6 +228,19 @@ describe("which store", () => {
     );
     expect(left?.checkpoint.channel_values).toEqual({ of: "call-a" });
     expect(right?.checkpoint.channel_values).toEqual({ of: "call-b" });
+    // What one user's checkpoint holds is not taken for what another's of the same id does.
+    const same = uuid6(0);
+    const put = (callId: string, values: Record<string, string>) =>
+      runWithCallId(callId, () =>
+        saver.put(ROOT, { ...checkpointOf(values, { a: 1 }), id: same }, META, "a" in values ? { a: 1 } : {}),
+      );
+    const base = await put("call-a", { a: "ann's" });
+    await put("call-b", {});
+    const child = await runWithCallId("call-a", () =>
+      saver.put(base, checkpointOf({ a: "ann's" }, { a: 1 }), META, {}),
+    );
+    const tuple = await runWithCallId("call-a", () => saver.getTuple(child));
+    expect(tuple?.checkpoint.channel_values).toEqual({ a: "ann's" });
     await runWithCallId("call-a", () => saver.deleteThread("t"));
     expect(await runWithCallId("call-a", () => saver.getTuple(ROOT))).toBeUndefined();
     expect(await runWithCallId("call-b", () => saver.getTuple(ROOT))).toBeDefined();
