@@ -7,6 +7,7 @@ import {
   type HttpClient,
   type Pipeline,
   type PipelineOptions,
+  type PipelinePolicy,
   retryPolicy,
 } from "@azure/core-rest-pipeline";
 import { logPolicy } from "./log-policy.ts";
@@ -33,11 +34,19 @@ export function defaultHttpClient(): HttpClient {
   return shared;
 }
 
-/** Connections for a store whose caller brings none. */
-function defaultAgent(isLoopback: boolean): HttpAgent | HttpsAgent {
-  const options = { keepAlive: true, timeout: IDLE_MS };
-  agents ??= { http: new HttpAgent(options), https: new HttpsAgent(options) };
-  return isLoopback ? agents.http : agents.https;
+/** Connections for requests that have none: after a proxy, which brings its own, and not with TLS options, which need others. */
+function agentPolicy(isLoopback: boolean): PipelinePolicy {
+  return {
+    name: "agentfwAgentPolicy",
+    sendRequest(request, next) {
+      if (request.agent === undefined && request.tlsSettings === undefined) {
+        const options = { keepAlive: true, timeout: IDLE_MS };
+        agents ??= { http: new HttpAgent(options), https: new HttpsAgent(options) };
+        request.agent = isLoopback ? agents.http : agents.https;
+      }
+      return next(request);
+    },
+  };
 }
 
 /** The library's pipeline with the policies of this package in it. */
@@ -47,13 +56,7 @@ export function createStorePipeline(
 ): Pipeline {
   const { userAgentOptions, ...rest } = options;
   const prefix = ["agentfw-foundry-state-store", userAgentOptions?.userAgentPrefix].filter(Boolean).join(" ");
-  // With TLS options, the library makes agents that have them.
-  const agent = rest.agent ?? (rest.tlsOptions === undefined ? defaultAgent(isLoopback) : undefined);
-  const pipeline = createPipelineFromOptions({
-    ...rest,
-    ...(agent === undefined ? {} : { agent }),
-    userAgentOptions: { userAgentPrefix: prefix },
-  });
+  const pipeline = createPipelineFromOptions({ ...rest, userAgentOptions: { userAgentPrefix: prefix } });
   for (const name of REPLACED) {
     pipeline.removePolicy({ name });
   }
@@ -61,6 +64,7 @@ export function createStorePipeline(
     // A proxy from the environment cannot reach this machine's own ports.
     pipeline.removePolicy({ name: "proxyPolicy" });
   }
+  pipeline.addPolicy(agentPolicy(isLoopback), { afterPolicies: ["proxyPolicy", "agentPolicy", "tlsPolicy"] });
   const settings = retrySettings(options.retryOptions ?? {});
   pipeline.addPolicy(retryPolicy([safeRetryStrategy(settings)], { maxRetries: settings.maxRetries }), {
     phase: "Retry",
