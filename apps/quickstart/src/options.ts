@@ -53,7 +53,11 @@ const HELP = [
   ["transcripts", "FILE", "Replay recorded conversations and compare what was stored with the recording."],
   ["sql", "STATEMENT", "With --backend postgres in a folder: print what the statement gives, a line for each row."],
   ["backend", "NAME", `Where the history is kept: ${listed("disjunction")}. Default: ${DEFAULTS.backend}.`],
-  ["url", "URL", "With --backend postgres or redis: where the server is. Without it, a folder, or a temporary server."],
+  [
+    "url",
+    "URL",
+    "With --backend foundry, postgres or redis: where the server is. Else a folder, or a temporary server.",
+  ],
   ["api", "NAME", "With a key: how the model is asked, through chat (Chat Completions) or responses. Default: chat."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
@@ -82,6 +86,8 @@ Environment
   OPENAI_API_KEY       Use a real model. Without it, an offline stand-in answers that is not a model.
   OPENAI_BASE_URL      A compatible server. Default: OpenAI's own.
   OPENAI_MODEL         Default: gpt-4o-mini.
+  FOUNDRY_PROJECT_ENDPOINT, FOUNDRY_ACCESS_TOKEN
+                       With --backend foundry: where the service is, and a token for it. Without, an emulator.
 
 Exit codes: 0 it went well, 1 something failed or differs, 2 the command line makes no sense.`;
 }

@@ -2,7 +2,7 @@ import type { DiagnosticHandler } from "@agentfw/core";
 import { complain } from "../terminal.ts";
 import type { Backend, OpenBackend } from "./backend.ts";
 
-export type BackendName = "file" | "memory" | "postgres" | "redis";
+export type BackendName = "file" | "foundry" | "memory" | "postgres" | "redis";
 
 interface Entry {
   /** True when `--url` can name a server. */
@@ -18,6 +18,11 @@ const BACKENDS: Readonly<Record<BackendName, Entry>> = {
     takesUrl: false,
     staysWithoutUrl: true,
     load: async () => (await import("./file.ts")).fileBackend,
+  },
+  foundry: {
+    takesUrl: true,
+    staysWithoutUrl: true,
+    load: async () => (await import("./foundry.ts")).foundryBackend,
   },
   memory: {
     takesUrl: false,

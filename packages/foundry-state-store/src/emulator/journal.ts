@@ -1,0 +1,275 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { isPlainObject } from "@agentfw/core";
+import { lock } from "proper-lockfile";
+import type { Partition, StoredItem } from "../engine/partition.ts";
+import { StoreData } from "../engine/store-data.ts";
+import { parseItem, parseRecord } from "../engine/stored-form.ts";
+import { stateError, systemCode } from "../errors.ts";
+
+/** A change of one item. */
+export type ItemChange = { readonly user: string } & ({ readonly put: StoredItem } | { readonly remove: string });
+
+/** Where changes are noted. A call resolves when the change will be there after a crash. */
+export interface Journal {
+  created(project: string, store: StoreData): Promise<void>;
+  updated(project: string, store: StoreData): Promise<void>;
+  deleted(project: string, name: string): Promise<void>;
+  changed(project: string, store: StoreData, change: ItemChange): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Notes nothing: the emulator forgets when it ends. */
+export const memoryJournal: Journal = {
+  created: async () => {},
+  updated: async () => {},
+  deleted: async () => {},
+  changed: async () => {},
+  close: async () => {},
+};
+
+/**
+ * A file of JSON lines for each store: its record first, then a line for each change. A line counts when it is whole; one
+ * that a crash left unfinished is cut off at the next start, when the file is also written anew without what is over.
+ */
+export class FolderJournal implements Journal {
+  readonly #directory: string;
+  readonly #hold: Hold;
+  readonly #files = new Map<string, StoreFile>();
+
+  private constructor(directory: string, hold: Hold) {
+    this.#directory = directory;
+    this.#hold = hold;
+  }
+
+  /**
+   * Opens a folder, for this process alone, and gives what is in it.
+   *
+   * @throws `conflict` when another emulator has it; `corrupt` naming file and line.
+   */
+  static async open(
+    directory: string,
+    now: number,
+  ): Promise<{ journal: FolderJournal; projects: Map<string, Map<string, StoreData>> }> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const journal = new FolderJournal(directory, await takeFolder(directory));
+    const projects = new Map<string, Map<string, StoreData>>();
+    try {
+      for (const name of (await readdir(directory)).filter((file) => file.endsWith(".jsonl")).sort()) {
+        const { project, store } = await readStore(join(directory, name), name);
+        if (name !== fileName(project, store.record.name)) {
+          // A copy beside the original would bring back what was deleted since.
+          throw corruptLine(name, 1);
+        }
+        for (const partition of store.partitions.values()) {
+          partition.sweep(now);
+        }
+        projects.set(project, (projects.get(project) ?? new Map<string, StoreData>()).set(store.record.name, store));
+        await journal.created(project, store);
+      }
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+    return { journal, projects };
+  }
+
+  async created(project: string, store: StoreData): Promise<void> {
+    const file = new StoreFile(join(this.#directory, fileName(project, store.record.name)), this.#hold);
+    this.#files.set(fileName(project, store.record.name), file);
+    await file.rewrite([headLine(project, store), ...itemLines(store)]);
+  }
+
+  async updated(project: string, store: StoreData): Promise<void> {
+    await this.#of(project, store.record.name)?.append(headLine(project, store));
+  }
+
+  async deleted(project: string, name: string): Promise<void> {
+    const file = this.#of(project, name);
+    this.#files.delete(fileName(project, name));
+    await file?.remove();
+  }
+
+  async changed(project: string, store: StoreData, change: ItemChange): Promise<void> {
+    await this.#of(project, store.record.name)?.append(JSON.stringify(change));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#files.values()].map((file) => file.close()));
+    this.#files.clear();
+    await this.#hold.release();
+  }
+
+  #of(project: string, name: string): StoreFile | undefined {
+    return this.#files.get(fileName(project, name));
+  }
+}
+
+/** The right to write in a folder. */
+interface Hold {
+  /** Throws when the right was lost, which happens to a process that was stopped for long. */
+  assert(): void;
+  release(): Promise<void>;
+}
+
+/** Waits for an emulator that has just died: its lock is given up when nobody renews it. */
+async function takeFolder(directory: string): Promise<Hold> {
+  let isLost = false;
+  const release = await lock(directory, {
+    stale: 5_000,
+    retries: { retries: 14, minTimeout: 500, maxTimeout: 500 },
+    onCompromised: () => {
+      isLost = true;
+    },
+  }).catch((cause: unknown) => {
+    throw stateError("conflict", "dataDirectory: another emulator uses this folder", { cause });
+  });
+  return {
+    assert() {
+      if (isLost) {
+        throw stateError("conflict", "dataDirectory: another emulator may have taken this folder");
+      }
+    },
+    release: async () => (isLost ? undefined : release()),
+  };
+}
+
+/** One file, written to in order. */
+class StoreFile {
+  readonly #path: string;
+  #handle: FileHandle | undefined;
+  readonly #hold: Hold;
+  #end: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, hold: Hold) {
+    this.#path = path;
+    this.#hold = hold;
+  }
+
+  /** Puts lines in place of all that is there, in one step. */
+  rewrite(lines: readonly string[]): Promise<void> {
+    return this.#queued(async () => {
+      this.#hold.assert();
+      const temporary = `${this.#path}.tmp`;
+      const handle = await open(temporary, "w", 0o600);
+      try {
+        await handle.writeFile(lines.map((line) => `${line}\n`).join(""));
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, this.#path);
+      this.#handle = await open(this.#path, "a", 0o600);
+    });
+  }
+
+  append(line: string): Promise<void> {
+    return this.#queued(async () => {
+      this.#hold.assert();
+      await this.#handle?.appendFile(`${line}\n`);
+      await this.#handle?.datasync();
+    });
+  }
+
+  remove(): Promise<void> {
+    return this.#queued(async () => {
+      await this.#closeNow();
+      await unlink(this.#path).catch((error: unknown) => {
+        if (systemCode(error) !== "ENOENT") {
+          throw error;
+        }
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#queued(() => this.#closeNow());
+  }
+
+  async #closeNow(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+
+  #queued(task: () => Promise<void>): Promise<void> {
+    const result = this.#end.then(task);
+    this.#end = result.catch(() => undefined);
+    return result;
+  }
+}
+
+async function readStore(path: string, name: string): Promise<{ project: string; store: StoreData }> {
+  const text = await readFile(path, "utf8");
+  // Behind the last line feed is what a crash left unfinished, or nothing.
+  const [first = "", ...rest] = text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .slice(0, -1);
+  const head = objectOf(first, name, 1);
+  const record = parseRecord(head["store"]);
+  const { project } = head;
+  if (record === undefined || typeof project !== "string") {
+    throw corruptLine(name, 1);
+  }
+  const store = new StoreData(record);
+  for (const [index, line] of rest.entries()) {
+    applyLine(store, objectOf(line, name, index + 2), () => corruptLine(name, index + 2));
+  }
+  return { project, store };
+}
+
+function applyLine(store: StoreData, line: Readonly<Record<string, unknown>>, corrupt: () => Error): void {
+  const { user, put, remove, store: record } = line;
+  if (record !== undefined) {
+    const parsed = parseRecord(record);
+    if (parsed === undefined) {
+      throw corrupt();
+    }
+    store.record = parsed;
+    return;
+  }
+  const partition: Partition | undefined = typeof user === "string" ? store.partition(user) : undefined;
+  const item = parseItem(put);
+  if (partition !== undefined && item !== undefined) {
+    partition.put(item);
+  } else if (partition !== undefined && typeof remove === "string") {
+    partition.remove(remove);
+  } else {
+    throw corrupt();
+  }
+}
+
+function objectOf(line: string, name: string, number: number): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isPlainObject(value)) {
+      return value;
+    }
+  } catch {
+    // Told below, with its place.
+  }
+  throw corruptLine(name, number);
+}
+
+function corruptLine(name: string, number: number): Error {
+  return stateError("corrupt", "a line of the emulator's data cannot be read", { position: `${name}, line ${number}` });
+}
+
+function headLine(project: string, store: StoreData): string {
+  return JSON.stringify({ project, store: store.record });
+}
+
+function itemLines(store: StoreData): string[] {
+  return [...store.partitions].flatMap(([user, partition]) =>
+    [...partition.items()].map((put) => JSON.stringify({ user, put })),
+  );
+}
+
+function fileName(project: string, name: string): string {
+  return `${createHash("sha256")
+    .update(JSON.stringify([project, name]))
+    .digest("hex")
+    .slice(0, 32)}.jsonl`;
+}

@@ -1,0 +1,250 @@
+import {
+  assertCallOptions,
+  type CallOptions,
+  type Scope,
+  type StateCapabilities,
+  type StateItem,
+  type StateKey,
+  type StateListOptions,
+  type StateStore,
+  type Tags,
+} from "@agentfw/core";
+import type { Backend, RawItem } from "./backend.ts";
+import { assertCallId } from "./call-id.ts";
+import { stateError } from "./errors.ts";
+import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, textOf, valueText, writeOf } from "./item-input.ts";
+import { LIMITS } from "./limits.ts";
+import type { FoundryStateStoreOptions } from "./options.ts";
+import { canMatch, refusalWithEtag, unmatched } from "./refusals.ts";
+import type {
+  CreateItemOptions,
+  DeleteItemOptions,
+  ItemOptions,
+  IterateItemKeysOptions,
+  JsonObject,
+  ListItemKeysOptions,
+  SetItemOptions,
+  StateStoreItem,
+  StateStoreItemKey,
+  StateStoreItemKeyPage,
+  StateStoreItemReference,
+  StateStoreProperties,
+  StoreUpdate,
+} from "./types.ts";
+
+/** What a store object is made of. */
+export interface StoreParts {
+  readonly backend: Backend;
+  readonly properties: StateStoreProperties;
+  readonly isIsolated: boolean;
+  readonly callId?: string | undefined;
+}
+
+/**
+ * A Foundry state store: JSON objects under keys, with tags, etags and an idle life, apart for each user where the store
+ * was created so.
+ *
+ * *Two families of methods*: `createItem`, `setItem`, `getItem`, `deleteItem`, `listItemKeys` and `iterateItemKeys` are the
+ * service's, over values; `create`, `set`, `get`, `delete` and `listKeys` are core's `StateStore`, over JSON text, whose
+ * numbers are exact. They see the same items.
+ *
+ * *Atomicity*: an item operation is one request, and whole or not at all. There are no transactions over several items.
+ *
+ * *Identity*: in an isolated store the service tells the user by the call id, see `runWithCallId` and
+ * {@link withCallId}. An `owner` is then ignored; a store without isolation refuses one with `unsupported`.
+ *
+ * *Failure*: reads are retried within the deadline. Writes are retried only where the service did nothing; one whose answer
+ * was lost is `outcome_unknown`.
+ *
+ * *Concurrency*: one object serves any number of calls and requests at once.
+ */
+export class FoundryStateStore implements StateStore {
+  readonly contractVersion: 1 = 1;
+  readonly capabilities: StateCapabilities;
+  /** What the store was when it was opened; {@link getStore} asks again. */
+  readonly properties: StateStoreProperties;
+  readonly #parts: StoreParts;
+
+  /** Stores are opened by `getOrCreate`. */
+  protected constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.properties = parts.properties;
+    this.capabilities = { maxValueBytes: LIMITS.valueBytes, ttl: true, isolation: parts.isIsolated };
+  }
+
+  /**
+   * Opens a store, and creates it when there is none: one request where it exists. Where nothing hosted is configured it
+   * is a `LocalStateStore`, and says so once.
+   *
+   * @param name 1 to 128 characters, `/` included. Names turn up in the service's logs: leave users out of them.
+   * @throws `configuration` naming the option, or what differs from a store that exists; `unauthorized`, `unavailable`,
+   * `timeout`, `outcome_unknown`
+   */
+  static async getOrCreate(name: string, options: FoundryStateStoreOptions = {}): Promise<FoundryStateStore> {
+    assertCallOptions(options);
+    // Loaded when it is asked for: a program that is hosted needs no files, and one that is not needs no HTTP.
+    const { openStore } = await import("./open-store.ts");
+    return openStore(name, options, (parts) => new FoundryStateStore(parts));
+  }
+
+  /** The store's name. */
+  get name(): string {
+    return this.properties.name;
+  }
+
+  /** True when the items are files on this machine. */
+  get isLocal(): boolean {
+    return this.#parts.backend.isLocal;
+  }
+
+  /**
+   * The same store on behalf of one caller, whatever call is around: for work that outlives its request, and for
+   * `SessionStore` and others that know no call ids.
+   *
+   * @throws `configuration` for a call id that no header can carry
+   */
+  withCallId(callId: string): FoundryStateStore {
+    assertCallId(callId);
+    return new FoundryStateStore({ ...this.#parts, callId });
+  }
+
+  /** Creates an item. @throws `conflict` when the key is taken, `not_found` when the store is gone, and as `setItem` */
+  async createItem(key: string, value: JsonObject, options: CreateItemOptions = {}): Promise<StateStoreItemReference> {
+    const call = itemCall(key, options, this.#parts);
+    return this.#backend.createItem(call, writeOf(valueText(value), options));
+  }
+
+  /**
+   * Writes an item, whether it is there or not; its tags are replaced, and its idle life begins anew.
+   *
+   * @throws `configuration` for a key, value or tags that the service does not take; `too_large` above 1,048,576 bytes;
+   * `conflict` with `currentVersion` by `ifMatch` or `requireExists`; `not_found` when the store is gone; `unauthorized`,
+   * `unavailable`, `timeout`, `outcome_unknown`
+   */
+  async setItem(key: string, value: JsonObject, options: SetItemOptions = {}): Promise<StateStoreItemReference> {
+    const call = itemCall(key, options, this.#parts);
+    return this.#backend.setItem(call, writeOf(valueText(value), options));
+  }
+
+  /** The item, or `undefined` when there is none, it has expired, it is another user's, or the store is gone. */
+  async getItem(key: string, options: ItemOptions = {}): Promise<StateStoreItem | undefined> {
+    const item = await this.#backend.getItem(itemCall(key, options, this.#parts));
+    return item === undefined ? undefined : { ...item, value: parsedValue(item) };
+  }
+
+  /** Deletes an item; `existed` says whether there was one. @throws `conflict` by `ifMatch`, and as `setItem` */
+  async deleteItem(key: string, options: DeleteItemOptions = {}): Promise<{ readonly existed: boolean }> {
+    const call = itemCall(key, options, this.#parts);
+    const { ifMatch } = writeOf("{}", options);
+    return { existed: (await this.#backend.deleteItem(call, ifMatch)) !== undefined };
+  }
+
+  /** A page of keys, the newest first unless told. Values are not in it: fetch those that you need. */
+  async listItemKeys(options: ListItemKeysOptions = {}): Promise<StateStoreItemKeyPage> {
+    const call = scopeCall(options, this.#parts);
+    return this.#backend.listItemKeys(call, keysQuery(options));
+  }
+
+  /**
+   * All keys, page by page as they are asked for. Ends where the service says that there are no more, or gives no cursor.
+   *
+   * @throws as `listItemKeys`; `unavailable` when the service gives the same page again
+   */
+  async *iterateItemKeys(options: IterateItemKeysOptions = {}): AsyncGenerator<StateStoreItemKey, void, undefined> {
+    const { pageSize = LIMITS.pageSize, ...rest } = options;
+    let after: string | undefined;
+    for (;;) {
+      const page = await this.listItemKeys({ ...rest, limit: pageSize, after });
+      yield* page.keys;
+      if (!page.hasMore || page.lastId === undefined) {
+        return;
+      }
+      if (page.lastId === after) {
+        throw stateError("unavailable", "iterateItemKeys: the service gave the same page again");
+      }
+      after = page.lastId;
+    }
+  }
+
+  /** What the store is now. @throws `not_found` when it is gone */
+  async getStore(options: CallOptions = {}): Promise<StateStoreProperties> {
+    assertCallOptions(options);
+    return this.#backend.getStore(options);
+  }
+
+  /** Changes description and tags; nothing else of a store can be changed. @throws `not_found`, and as `setItem` */
+  async updateStore(changes: StoreUpdate, options: CallOptions = {}): Promise<StateStoreProperties> {
+    assertCallOptions(options);
+    return this.#backend.updateStore(storeUpdate(changes), options);
+  }
+
+  /** Deletes the store with all items of all users; true when there was one. Its name is free again. */
+  async deleteStore(options: CallOptions = {}): Promise<boolean> {
+    assertCallOptions(options);
+    return this.#backend.deleteStore(options);
+  }
+
+  async create(
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined } = {},
+  ): Promise<{ etag: string }> {
+    const call = itemCall(key, options, this.#parts);
+    const write = writeOf(textOf(text), { tags: options.tags });
+    try {
+      const { etag } = await this.#backend.createItem(call, write);
+      return { etag };
+    } catch (error) {
+      // The service does not say which etag is there.
+      throw await refusalWithEtag(error, () => this.#backend.getItem(call));
+    }
+  }
+
+  async set(
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined } = {},
+  ): Promise<{ etag: string }> {
+    const call = itemCall(key, options, this.#parts);
+    const { tags, ifMatch } = options;
+    const write = writeOf(textOf(text), { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
+    if (!canMatch(ifMatch)) {
+      throw await unmatched("set", () => this.#backend.getItem(call));
+    }
+    const { etag } = await this.#backend.setItem(call, write);
+    return { etag };
+  }
+
+  async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
+    const item = await this.#backend.getItem(itemCall(key, options, this.#parts));
+    return item === undefined ? undefined : { key, text: item.text, etag: item.etag, tags: item.tags };
+  }
+
+  async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
+    const call = itemCall(key, options, this.#parts);
+    if (!canMatch(options.ifMatch)) {
+      throw await unmatched("delete", () => this.#backend.getItem(call));
+    }
+    return (await this.#backend.deleteItem(call, options.ifMatch)) !== undefined;
+  }
+
+  /** As core's port: the oldest first, and up to 100 keys. A cursor is the service's own; one that expired may show nothing. */
+  async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
+    const call = scopeCall(options, this.#parts);
+    const { keys, hasMore, lastId } = await this.#backend.listItemKeys(call, portListing(options));
+    const shown = keys.map(({ key, etag, tags }) => ({ key, etag, tags }));
+    return hasMore && lastId !== undefined ? { keys: shown, cursor: lastId } : { keys: shown };
+  }
+
+  /** Releases nothing: connections are shared by the stores of the process, and idle ones keep no process alive. */
+  async close(): Promise<void> {}
+
+  get #backend(): Backend {
+    return this.#parts.backend;
+  }
+}
+
+function parsedValue({ text }: RawItem): JsonObject {
+  const value: JsonObject = JSON.parse(text);
+  return value;
+}

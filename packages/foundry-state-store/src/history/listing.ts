@@ -1,0 +1,78 @@
+import {
+  configurationError,
+  type HistoryKey,
+  type HistoryKeyInfo,
+  type HistoryList,
+  type HistoryListFilter,
+  type HistoryListOptions,
+  isPlainObject,
+} from "@agentfw/core";
+import { stateError } from "../errors.ts";
+import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { LIMITS } from "../limits.ts";
+import { Chain } from "./chain.ts";
+import { filterTags, placeOf } from "./names.ts";
+import { inParallel } from "./parallel.ts";
+
+/** A page of conversations: their heads are listed by their tags, and each is asked for its name and for a turn. */
+export async function list(
+  store: FoundryStateStore,
+  filter: HistoryListFilter,
+  { limit = 100, cursor, signal }: HistoryListOptions,
+): Promise<HistoryList> {
+  const page = await store.listItemKeys({
+    tags: filterTags(filter),
+    limit: Math.min(limit, LIMITS.pageSize),
+    order: "asc",
+    after: cursor === undefined ? undefined : parseCursor(cursor),
+    signal,
+  });
+  const items = await inParallel(page.keys, ({ key }) => infoOf(store, key, signal));
+  return {
+    items: items.filter((item) => item !== undefined),
+    ...(page.hasMore && page.lastId !== undefined ? { cursor: encodeCursor(page.lastId) } : {}),
+  };
+}
+
+async function infoOf(
+  store: FoundryStateStore,
+  headKey: string,
+  signal: AbortSignal | undefined,
+): Promise<HistoryKeyInfo | undefined> {
+  const item = await store.get(headKey, { signal });
+  if (item === undefined) {
+    // Cleared since it was listed.
+    return undefined;
+  }
+  const head = headOf(item.text);
+  if (head === undefined || placeOf(head.key).headKey !== headKey) {
+    throw stateError("corrupt", "list: the head of a conversation cannot be read", { position: headKey });
+  }
+  const chain = new Chain(store, placeOf(head.key), { signal });
+  const { newest, updatedAt } = (await chain.listed())(head.life);
+  // A first append that died left a head without a turn, which is no conversation yet.
+  const isThere = newest > 0 || (await chain.turn(head.life, 1)) !== undefined;
+  return isThere ? { key: head.key, updatedAt } : undefined;
+}
+
+function headOf(text: string): { readonly key: HistoryKey; readonly life: string } | undefined {
+  const value: unknown = JSON.parse(text);
+  const { key, life } = isPlainObject(value) ? value : {};
+  const [owner, source, session] = Array.isArray(key) ? key : [];
+  const isOwner = owner === null || typeof owner === "string";
+  return isOwner && typeof source === "string" && typeof session === "string" && typeof life === "string"
+    ? { key: { owner, source, session }, life }
+    : undefined;
+}
+
+function encodeCursor(cursor: string): string {
+  return `p1.${Buffer.from(cursor, "utf8").toString("base64url")}`;
+}
+
+function parseCursor(cursor: unknown): string {
+  const [, encoded] = typeof cursor === "string" ? (/^p1\.([\w-]+)$/.exec(cursor) ?? []) : [];
+  if (encoded === undefined) {
+    throw configurationError("cursor", "must come from an earlier page");
+  }
+  return Buffer.from(encoded, "base64url").toString("utf8");
+}

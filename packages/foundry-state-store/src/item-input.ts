@@ -1,0 +1,143 @@
+import {
+  type AgentFrameworkError,
+  assertCallOptions,
+  assertCount,
+  assertObject,
+  configurationError,
+  isPlainObject,
+  type Scope,
+  type StateListOptions,
+  type Tags,
+  toJson,
+  utf8Length,
+} from "@agentfw/core";
+import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
+import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
+import { stateError } from "./errors.ts";
+import { isObjectText } from "./json-text.ts";
+import { descriptionProblem, LIMITS, limitProblem, nameProblem, orderProblem, tagsProblem } from "./limits.ts";
+import { refuse } from "./options.ts";
+import type { ItemOptions, JsonObject, ListItemKeysOptions, StoreUpdate } from "./types.ts";
+
+/** What a call may say about whose items it is about. */
+type CallScope = ItemOptions & Pick<Scope, "owner">;
+
+/** What a store object knows of the caller. */
+interface Bound {
+  readonly callId?: string | undefined;
+}
+
+/** Whose items: the call that is named, or the one that the store was bound to, or the one that is around. */
+export function scopeCall(options: CallScope, { callId: bound }: Bound): Omit<ItemCall, "key"> {
+  assertCallOptions(options);
+  const { callId = bound, owner = null, signal } = options;
+  if (callId !== undefined) {
+    assertCallId(callId);
+  }
+  if (owner !== null && typeof owner !== "string") {
+    throw configurationError("owner", "must be a string, or null for nobody's");
+  }
+  return { callId: callId ?? currentCallId(), owner, signal };
+}
+
+/** Whose item, and which one. @throws `configuration`, the abort reason */
+export function itemCall(key: string, options: CallScope, bound: Bound): ItemCall {
+  const scope = scopeCall(options, bound);
+  refuse(nameProblem(key, "key"));
+  return { ...scope, key };
+}
+
+/** A value as the text that is stored. @throws `configuration` naming the path of what JSON cannot hold, `too_large` */
+export function valueText(value: JsonObject): string {
+  if (!isPlainObject(value)) {
+    throw configurationError("value", "must be a JSON object");
+  }
+  return sized(JSON.stringify(toJson(value, "value")), "value");
+}
+
+/** The text of a JSON object. @throws `configuration`, `too_large` */
+export function textOf(text: unknown): string {
+  // A raw lone surrogate has no UTF-8, so it would come back as something else; escaped in JSON it is fine.
+  if (typeof text !== "string" || !isObjectText(text) || !text.isWellFormed()) {
+    throw configurationError("text", "must be the JSON text of an object");
+  }
+  return sized(text, "text");
+}
+
+function sized(text: string, field: string): string {
+  // No UTF-8 text is longer than three bytes a unit, so most need no exact count.
+  if (text.length * 3 > LIMITS.valueBytes && utf8Length(text) > LIMITS.valueBytes) {
+    throw tooLarge(field);
+  }
+  return text;
+}
+
+function tooLarge(field: string): AgentFrameworkError {
+  return stateError("too_large", `${field}: above the limit of ${LIMITS.valueBytes} bytes`);
+}
+
+/** What is written, and over what. @throws `configuration` */
+export function writeOf(
+  text: string,
+  options: {
+    readonly tags?: Tags | undefined;
+    readonly ifMatch?: string | undefined;
+    readonly requireExists?: boolean | undefined;
+  },
+): ItemWrite {
+  const { tags, ifMatch, requireExists = false } = options;
+  refuse(tags === undefined ? undefined : tagsProblem(tags));
+  if (typeof requireExists !== "boolean") {
+    throw configurationError("requireExists", "must be true or false");
+  }
+  if (requireExists && ifMatch !== undefined) {
+    throw configurationError("ifMatch", "does not go with requireExists");
+  }
+  if (ifMatch !== undefined && (typeof ifMatch !== "string" || !isHeaderValue(ifMatch))) {
+    throw configurationError("ifMatch", 'must be an etag, or "*"');
+  }
+  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: requireExists ? "*" : ifMatch };
+}
+
+/** A page in the service's terms. @throws `configuration` */
+export function keysQuery(options: ListItemKeysOptions): KeysQuery {
+  const { tags = {}, limit, order = "desc", after, before } = options;
+  refuse(tagsProblem(tags));
+  refuse(limit === undefined ? undefined : limitProblem(limit));
+  refuse(orderProblem(order));
+  if (after !== undefined && before !== undefined) {
+    throw configurationError("before", "does not go with after");
+  }
+  return { tags: { ...tags }, limit, order, after: cursor(after, "after"), before: cursor(before, "before") };
+}
+
+/** A page in the terms of core's port: the oldest first, 100 keys, and a larger limit is as good as that. */
+export function portListing({
+  tags,
+  limit = LIMITS.pageSize,
+  order = "asc",
+  cursor: after,
+}: StateListOptions): KeysQuery {
+  assertCount(limit, "limit", 1);
+  return keysQuery({ tags, limit: Math.min(limit, LIMITS.pageSize), order, after: cursor(after, "cursor") });
+}
+
+function cursor(value: unknown, field: string): string | undefined {
+  if (value !== undefined && (typeof value !== "string" || value === "")) {
+    throw configurationError(field, "must come from an earlier page");
+  }
+  return value;
+}
+
+/** What is to change of a store. @throws `configuration` */
+export function storeUpdate(changes: StoreUpdate): StoreUpdate {
+  assertObject(changes, "changes");
+  const unknown = Object.keys(changes).find((name) => name !== "description" && name !== "tags");
+  if (unknown !== undefined) {
+    throw configurationError(unknown, "cannot be changed");
+  }
+  const { description, tags } = changes;
+  refuse(description === undefined || description === null ? undefined : descriptionProblem(description));
+  refuse(tags === undefined || tags === null ? undefined : tagsProblem(tags));
+  return { description, tags };
+}

@@ -1,0 +1,17 @@
+/** Runs tasks of one name one after another, in the order in which they came; other names do not wait. */
+export class KeyedQueue {
+  readonly #ends = new Map<string, Promise<unknown>>();
+
+  /** Runs `task` when the earlier ones of this name have ended, however they ended. */
+  run<T>(name: string, task: () => Promise<T>): Promise<T> {
+    const result = (this.#ends.get(name) ?? Promise.resolve()).then(task);
+    const end = result.catch(() => undefined);
+    this.#ends.set(name, end);
+    void end.then(() => {
+      if (this.#ends.get(name) === end) {
+        this.#ends.delete(name);
+      }
+    });
+    return result;
+  }
+}

@@ -1,0 +1,1 @@
+export { FoundryCheckpointSaver } from "./langgraph/foundry-checkpoint-saver.ts";

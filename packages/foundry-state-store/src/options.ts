@@ -1,0 +1,154 @@
+import {
+  assertName,
+  assertObject,
+  assertTimeout,
+  type CallOptions,
+  configurationError,
+  type DiagnosticHandler,
+  type Tags,
+} from "@agentfw/core";
+import type { TokenCredential } from "@azure/core-auth";
+import type { HttpClient, PipelineOptions } from "@azure/core-rest-pipeline";
+import {
+  DEFAULT_TTL_SECONDS,
+  descriptionProblem,
+  nameProblem,
+  type Problem,
+  tagsProblem,
+  ttlProblem,
+} from "./limits.ts";
+import type { StoreCreation } from "./service/service-backend.ts";
+
+/** What a store is created with. Where it exists already, the service ignores all of it; see `onMismatch`. */
+export interface StoreCreationOptions {
+  /** Keep the items of each user apart, by the call id of the request. Cannot be changed later. @default false */
+  readonly userIsolation?: boolean | undefined;
+  /** Idle life of items in seconds, 1 to 2,147,483,647, or -1 for never. Cannot be changed later. @default 2,592,000 (30 days) */
+  readonly itemTtlSeconds?: number | undefined;
+  /** At most 1,024 characters. */
+  readonly description?: string | undefined;
+  /** At most 16, names of at most 64 of `A-Za-z0-9_.-`, values of at most 256 characters. */
+  readonly tags?: Tags | undefined;
+  /**
+   * What it means that the store exists with another `userIsolation` or `itemTtlSeconds` than was asked for here: `"fail"`,
+   * or `"ignore"`. @default fail for the isolation, a diagnostic for the life of items
+   */
+  readonly onMismatch?: "fail" | "ignore" | undefined;
+}
+
+/** Options of `LocalStateStore.getOrCreate`. */
+export interface LocalStateStoreOptions extends StoreCreationOptions, CallOptions {
+  /** The folder for all stores of this machine, a file for each. @default ".agentfw/state-stores" in the home folder */
+  readonly directory?: string | undefined;
+  /** Take a store that asks for user isolation all the same: everyone then shares its items. @default false */
+  readonly allowUnisolatedLocal?: boolean | undefined;
+  /** Every call settles within this many milliseconds. @default 5,000 */
+  readonly timeoutMs?: number | undefined;
+  /** Receives what was decided without asking. @default none */
+  readonly onDiagnostic?: DiagnosticHandler | undefined;
+  /** Milliseconds since the epoch, for times and expiry. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Options of `FoundryStateStore.getOrCreate`. */
+export interface FoundryStateStoreOptions extends StoreCreationOptions, CallOptions {
+  /** Gives tokens for `https://ai.azure.com/.default`. Needed for the service; for an emulator, any token does. */
+  readonly credential?: TokenCredential | undefined;
+  /** The project endpoint. @default `FOUNDRY_PROJECT_ENDPOINT`; without it, files on this machine unless hosted */
+  readonly endpoint?: string | undefined;
+  /** Speak to the agent-scoped surface of this agent, which is in preview, in place of the container's own. */
+  readonly agentName?: string | undefined;
+  /** Every call settles within this many milliseconds, retries included. @default 5,000 */
+  readonly timeoutMs?: number | undefined;
+  /** Proxy, TLS, user agent and retries, as for any Azure client. Writes are retried only where nothing was done. */
+  readonly pipelineOptions?: PipelineOptions | undefined;
+  /** What sends the requests. It stays the caller's. @default one for the process */
+  readonly httpClient?: HttpClient | undefined;
+  /** Where nothing hosted is configured: the folder of the files. @default ".agentfw/state-stores" in the home folder */
+  readonly localDirectory?: string | undefined;
+  /** Where nothing hosted is configured: take a store that asks for user isolation all the same. @default false */
+  readonly allowUnisolatedLocal?: boolean | undefined;
+  /** Receives what was decided without asking. @default none; that files are used is then a process warning, once */
+  readonly onDiagnostic?: DiagnosticHandler | undefined;
+}
+
+/** What both kinds of store have in common, checked. */
+export interface CommonSettings {
+  readonly creation: StoreCreation;
+  /** What was said about what cannot be changed later. */
+  readonly asked: Pick<StoreCreationOptions, "userIsolation" | "itemTtlSeconds" | "onMismatch">;
+  readonly timeoutMs: number;
+  readonly onDiagnostic: DiagnosticHandler | undefined;
+}
+
+const CREATION = ["userIsolation", "itemTtlSeconds", "description", "tags", "onMismatch"];
+
+const COMMON = [...CREATION, "timeoutMs", "onDiagnostic", "allowUnisolatedLocal", "signal"];
+
+/** The options of each kind of store. */
+export const KNOWN_OPTIONS: Readonly<Record<"FoundryStateStore" | "LocalStateStore", readonly string[]>> = {
+  FoundryStateStore: [
+    ...COMMON,
+    "credential",
+    "endpoint",
+    "agentName",
+    "pipelineOptions",
+    "httpClient",
+    "localDirectory",
+  ],
+  LocalStateStore: [...COMMON, "directory", "now"],
+};
+
+/** Checks what both kinds of store take. @throws `configuration` naming the option and the rule */
+export function resolveCommon(
+  kind: keyof typeof KNOWN_OPTIONS,
+  name: string,
+  options: StoreCreationOptions & Pick<LocalStateStoreOptions, "timeoutMs" | "onDiagnostic" | "allowUnisolatedLocal">,
+): CommonSettings {
+  assertObject(options, "options", {
+    userIsolation: "boolean",
+    allowUnisolatedLocal: "boolean",
+    onDiagnostic: "function",
+  });
+  const unknown = Object.keys(options).find((option) => !KNOWN_OPTIONS[kind].includes(option));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, `is not an option of ${kind}`);
+  }
+  const { userIsolation, itemTtlSeconds, description, tags, onMismatch, timeoutMs = 5_000 } = options;
+  refuse(nameProblem(name, "name"));
+  refuse(itemTtlSeconds === undefined ? undefined : ttlProblem(itemTtlSeconds), "itemTtlSeconds");
+  refuse(description === undefined ? undefined : descriptionProblem(description));
+  refuse(tags === undefined ? undefined : tagsProblem(tags));
+  if (onMismatch !== undefined && onMismatch !== "fail" && onMismatch !== "ignore") {
+    throw configurationError("onMismatch", 'must be "fail" or "ignore"');
+  }
+  assertTimeout(timeoutMs, "timeoutMs");
+  return {
+    creation: {
+      name,
+      userIsolation: userIsolation ?? false,
+      itemTtlSeconds: itemTtlSeconds ?? DEFAULT_TTL_SECONDS,
+      description,
+      tags: tags === undefined ? undefined : { ...tags },
+    },
+    asked: { userIsolation, itemTtlSeconds, onMismatch },
+    timeoutMs,
+    onDiagnostic: options.onDiagnostic,
+  };
+}
+
+/** Throws what a problem is to a caller. */
+export function refuse(problem: Problem | undefined, field?: string): void {
+  if (problem !== undefined) {
+    throw configurationError(field ?? problem.param, problem.rule);
+  }
+}
+
+/** Checks an option that is a name. */
+export function optionalName(value: unknown, field: string): string | undefined {
+  if (value === undefined) {
+    return undefined;
+  }
+  assertName(value, field);
+  return value;
+}
