@@ -2,7 +2,7 @@ import type { HistoryRecord } from "@agentfw/core";
 import { conflictError, verdictOf } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
 import { forget, observe, type Task } from "./observing.ts";
-import { MissingSegment, OlderReader } from "./older.ts";
+import { cutSegment, MissingSegment, NoSuchPlace, OlderReader } from "./older.ts";
 import { type End, type Outgoing, outgoing, withoutTear } from "./outgoing.ts";
 import { jitter, randomName } from "./service.ts";
 import { DEDUPE_IDS, Tail } from "./tail.ts";
@@ -11,8 +11,6 @@ import { DEDUPE_IDS, Tail } from "./tail.ts";
 export interface AppendInput {
   readonly records: readonly HistoryRecord[];
   readonly ifVersion: string | undefined;
-  /** Names this store among all that write. */
-  readonly writer: string;
   readonly segmentBytes: number;
   readonly segmentBlocks: number;
   /** The call's own limit in milliseconds. */
@@ -67,6 +65,8 @@ export async function openNext(task: Task, tail: Tail): Promise<Tail | undefined
 class Appending {
   readonly #task: Task;
   readonly #input: AppendInput;
+  /** Tells this call's turn from every other, also from one that was given up and is still on its way. */
+  readonly #writeName = randomName(9);
   /** The turn that was sent last, and what the end was that it was sent for. */
   #sent: { readonly turn: number; readonly life: string; readonly etag: string } | undefined;
   /** True when the end must be looked at before anything is decided by it. */
@@ -136,7 +136,7 @@ class Appending {
     this.#sent = undefined;
     this.#task.call.settle();
     const isThere = tail !== undefined && !tail.isAbsent && tail.info.life === sent.life;
-    const count = isThere ? tail.countOf({ turn: sent.turn, writer: this.#input.writer }) : undefined;
+    const count = isThere ? tail.countOf({ turn: sent.turn, write: this.#writeName }) : undefined;
     return count === undefined ? undefined : { version: `${sent.life}.${sent.turn}`, appended: count };
   }
 
@@ -149,7 +149,8 @@ class Appending {
           // Its records are gone, and with them the need to know their ids.
           return undefined;
         }
-        throw error;
+        forget(this.#task.conversation, tail);
+        throw error instanceof NoSuchPlace ? cutSegment("append") : error;
       });
       if (older === undefined) {
         tail.isComplete = true;
@@ -188,7 +189,7 @@ class Appending {
   }
 
   #isPatient({ pending, size }: Tail): boolean {
-    if (pending === undefined || pending.writer === this.#input.writer) {
+    if (pending === undefined || pending.write === this.#writeName) {
       return false;
     }
     if (this.#waiting?.size !== size) {
@@ -199,7 +200,7 @@ class Appending {
   }
 
   async #write(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {
-    const next = outgoing(tail, this.#input.writer, records);
+    const next = outgoing(tail, this.#writeName, records);
     if (tail.seal !== undefined || this.#fullAt === tail.etag || this.#isFull(tail, next)) {
       return this.#writeToNext(tail, records);
     }
@@ -207,7 +208,7 @@ class Appending {
     let end: End | undefined = tail;
     for (const [index, block] of next.blocks.entries()) {
       const isCommit = index === next.blocks.length - 1;
-      this.#sent = isCommit ? { turn: next.author.turn, life, etag: end.etag } : undefined;
+      this.#sent = isCommit ? { turn: next.turnName.turn, life, etag: end.etag } : undefined;
       end = await this.#append(tail, end, block, isCommit);
       if (end === undefined) {
         return undefined;
@@ -216,7 +217,7 @@ class Appending {
     this.#sent = undefined;
     this.#task.call.settle();
     tail.wrote(next, end);
-    return { version: `${life}.${next.author.turn}`, appended: records.length };
+    return { version: `${life}.${next.turnName.turn}`, appended: records.length };
   }
 
   #isFull({ size, blocks }: Tail, { bytes, blocks: added }: Outgoing): boolean {

@@ -37,7 +37,7 @@ import {
   type Settings,
 } from "./options.ts";
 import { parseCursor, readPage } from "./reading.ts";
-import { randomName, Service } from "./service.ts";
+import { Service } from "./service.ts";
 import { DEDUPE_IDS } from "./tail.ts";
 import { assertCallSize } from "./write-input.ts";
 
@@ -68,7 +68,6 @@ export class BlobHistoryStore implements HistoryStore {
   readonly #service: Service;
   readonly #conversations = new Conversations();
   readonly #queue = new KeyedQueue();
-  readonly #writer = randomName(6);
 
   /**
    * Checks the options; makes no request.
@@ -111,7 +110,7 @@ export class BlobHistoryStore implements HistoryStore {
     }
     // What the caller does to the list afterwards is none of ours.
     const copies = records.map(({ id, data }) => ({ id, data }));
-    const input = { records: copies, ifVersion, writer: this.#writer, segmentBytes, segmentBlocks, timeoutMs };
+    const input = { records: copies, ifVersion, segmentBytes, segmentBlocks, timeoutMs };
     return this.#write("append", place, signal, (task) => appendTurn(task, input));
   }
 

@@ -174,7 +174,12 @@ function meaningOfFailure(error: unknown, code: string): Meaning {
   if (error instanceof Error && NO_TOKEN.test(error.name)) {
     return meaning("refused", "unauthorized", "credential: it gave no token");
   }
-  return meaning("lost", "unavailable", "the connection ended");
+  const isOurs = isAgentFrameworkError(error);
+  return meaning(
+    isOurs ? "refused" : "lost",
+    "unavailable",
+    code === "" ? "the driver failed" : "the connection ended",
+  );
 }
 
 function meaning(verdict: Verdict, code: ErrorCode, reason: string): Meaning {

@@ -3,8 +3,8 @@ import { type HistoryRecord, isPlainObject } from "@agentfw/core";
 /**
  * A segment is lines of JSON, each committed by the block that it is in:
  *
- *     {"turn":7,"at":"…","writer":"…","ids":["a","b"],"bytes":[12,34],"data":[{…},{…}]}
- *     {"part":0,"parts":3,"from":4711,"turn":8,"writer":"…","text":"…"}
+ *     {"turn":7,"at":"…","write":"…","ids":["a","b"],"bytes":[12,34],"data":[{…},{…}]}
+ *     {"part":0,"parts":3,"from":4711,"turn":8,"write":"…","text":"…"}
  *     {"seal":"next"}
  *
  * A turn is one line. Records are embedded as they came, so they are read back by position and not parsed. A turn above
@@ -21,14 +21,14 @@ const LINE_FEED = 10;
 /** How a segment ends: `next` is continued in the next segment, `cleared` was the end of the conversation. */
 export type Seal = "next" | "cleared";
 
-/** Who wrote a turn: a store gives no number twice to different turns at one place, so a writer knows its own again. */
-export interface Author {
+/** What a turn is called. `write` is random, another one for each call, so that a call knows its own turn again. */
+export interface TurnName {
   readonly turn: number;
-  readonly writer: string;
+  readonly write: string;
 }
 
 /** A turn's line, taken apart. `line` goes without its line feed. */
-export interface TurnLine extends Author {
+export interface TurnLine extends TurnName {
   readonly ids: readonly string[];
   readonly bytes: readonly number[];
   readonly line: Buffer;
@@ -36,7 +36,7 @@ export interface TurnLine extends Author {
 }
 
 /** A part of a turn that is larger than a block. */
-export interface PartLine extends Author {
+export interface PartLine extends TurnName {
   readonly part: number;
   readonly parts: number;
   /** Where the line of its first part begins. */
@@ -52,11 +52,11 @@ export type Line =
   | undefined;
 
 /** A turn as one line, with its line feed. */
-export function encodeTurn({ turn, writer }: Author, records: readonly HistoryRecord[], at: Date): Buffer {
+export function encodeTurn({ turn, write }: TurnName, records: readonly HistoryRecord[], at: Date): Buffer {
   const ids = records.map(({ id }) => id);
   const data = records.map((record) => Buffer.from(record.data));
   const bytes = data.map(({ length }) => length);
-  const head = JSON.stringify({ turn, at: at.toISOString(), writer, ids, bytes }).slice(0, -1);
+  const head = JSON.stringify({ turn, at: at.toISOString(), write, ids, bytes }).slice(0, -1);
   const pieces: Buffer[] = [Buffer.from(head + DATA)];
   for (const [index, one] of data.entries()) {
     if (index > 0) {
@@ -89,8 +89,8 @@ export function cutIntoParts(line: Buffer): string[] {
 }
 
 /** A part as one line, which fits into a block. */
-export function encodePart({ part, parts, from, turn, writer, text }: PartLine): Buffer {
-  return Buffer.from(`${JSON.stringify({ part, parts, from, turn, writer, text })}\n`);
+export function encodePart({ part, parts, from, turn, write, text }: PartLine): Buffer {
+  return Buffer.from(`${JSON.stringify({ part, parts, from, turn, write, text })}\n`);
 }
 
 /** Reads a line, given without its line feed. */
@@ -118,15 +118,15 @@ export function decodeTurn(line: Buffer): TurnLine | undefined {
   if (!isPlainObject(head)) {
     return undefined;
   }
-  const { turn, writer, ids, bytes } = head;
-  if (!isCount(turn) || typeof writer !== "string" || !isList(ids, isText) || !isList(bytes, isCount)) {
+  const { turn, write, ids, bytes } = head;
+  if (!isCount(turn) || typeof write !== "string" || !isList(ids, isText) || !isList(bytes, isCount)) {
     return undefined;
   }
   const dataOffset = at + DATA.length;
   const dataBytes = bytes.reduce((sum, count) => sum + count, Math.max(0, bytes.length - 1));
   const isWholeLine = dataOffset + dataBytes + LINE_END.length === line.length && line.subarray(-2).equals(LINE_END);
   return isWholeLine && ids.length === bytes.length && ids.length > 0
-    ? { turn, writer, ids, bytes, line, dataOffset }
+    ? { turn, write, ids, bytes, line, dataOffset }
     : undefined;
 }
 
@@ -155,10 +155,10 @@ const TURN_END = Buffer.from("]}\n");
 const PART_HEAD_BYTES = 512;
 
 function partOf(value: Record<string, unknown>): PartLine | undefined {
-  const { part, parts, from, turn, writer, text } = value;
+  const { part, parts, from, turn, write, text } = value;
   const isPart = isCount(part) && isCount(parts) && part < parts && isCount(from) && isCount(turn);
-  return isPart && typeof writer === "string" && typeof text === "string"
-    ? { part, parts, from, turn, writer, text }
+  return isPart && typeof write === "string" && typeof text === "string"
+    ? { part, parts, from, turn, write, text }
     : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { BlobListItem } from "./client.ts";
 import { corruptError } from "./errors.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
-import { decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
+import { assertAppendBlob, decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
 import { type Piece, quoted, type Service } from "./service.ts";
 import { Tail } from "./tail.ts";
 
@@ -104,8 +104,9 @@ async function locate(task: Task, known: Tail | undefined, records: number): Pro
   }
   const view = (await follow(task, known, page.blobItems)) ?? (await readEnd(task, newest, records));
   if (view !== undefined) {
-    conversation.tail = view.tail;
-    return view;
+    const tail = later(conversation.tail, view.tail);
+    conversation.tail = tail;
+    return { ...view, tail };
   }
   // It was deleted between the two requests.
   return locate(task, undefined, records);
@@ -145,13 +146,13 @@ async function readEnd(task: Task, item: BlobListItem, records: number): Promise
   const { call, service, conversation } = task;
   const segment = segmentOf(conversation, item);
   const { contentLength = 0, blobType, etag } = item.properties;
+  // An older segment may have been made a block blob, which can be cooled and archived. Not the newest.
+  assertAppendBlob(segment, blobType);
   if (contentLength === 0) {
-    const info = decodeSegmentInfo(segment, blobType, item.metadata);
+    const info = decodeSegmentInfo(segment, item.metadata);
     const piece = { info, segment, start: 0, size: 0, etag: quoted(etag), blocks: 0 };
     return viewOf(new Tail(piece, NOTHING), piece, NOTHING, info.base);
   }
-  // A listing tells the type too, and of a blob of another one nothing else is asked.
-  decodeSegmentInfo(segment, blobType, item.metadata);
   for (let bytes = pieceBytes(records); ; bytes *= 8) {
     const start = Math.max(0, contentLength - bytes);
     const piece = await service.read(call, { ...conversation, segment }, start);
@@ -177,6 +178,12 @@ function versionOf({ life }: SegmentInfo, { entries, seal }: Parsed, before: num
   // A line that cannot be read was a turn too.
   const turn = (entries[last]?.turn?.turn ?? before) + (last < 0 ? 0 : entries.length - 1 - last);
   return seal === "cleared" || turn === 0 ? "" : `${life}.${turn}`;
+}
+
+/** The one of two that knows more: another call may have looked meanwhile. */
+function later(known: Tail | undefined, seen: Tail): Tail {
+  const isSame = known !== undefined && known.info.life === seen.info.life && known.segment === seen.segment;
+  return isSame && known.size >= seen.size && known.idCount >= seen.idCount ? known : seen;
 }
 
 function reachesEnd({ start, bytes, size }: Piece): boolean {

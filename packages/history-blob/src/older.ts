@@ -1,3 +1,5 @@
+import type { AgentFrameworkError } from "@agentfw/core";
+import { corruptError } from "./errors.ts";
 import type { Task } from "./observing.ts";
 import { type Entry, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
@@ -37,6 +39,11 @@ export class NoSuchPlace extends Error {
 }
 
 const LINE_FEED = 10;
+
+/** A segment that does not hold whole lines: someone has changed it. */
+export function cutSegment(operation: string): AgentFrameworkError {
+  return corruptError(operation, "between two lines", "a segment is not as it was written");
+}
 
 /** Reads a conversation backwards, from a place to its beginning, across its segments. */
 export class OlderReader {

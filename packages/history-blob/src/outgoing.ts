@@ -1,5 +1,5 @@
 import type { HistoryRecord } from "@agentfw/core";
-import { type Author, BLOCK_BYTES, cutIntoParts, encodePart, encodeTurn } from "./line-format.ts";
+import { BLOCK_BYTES, cutIntoParts, encodePart, encodeTurn, type TurnName } from "./line-format.ts";
 
 /** The end of a segment: what a write is conditional on. */
 export interface End {
@@ -16,7 +16,7 @@ export interface ReadEnd extends End {
 
 /** A turn on its way to one end of a segment. */
 export interface Outgoing {
-  readonly author: Author;
+  readonly turnName: TurnName;
   readonly ids: readonly string[];
   /** Where it begins in the segment. */
   readonly start: number;
@@ -28,14 +28,14 @@ export interface Outgoing {
 const LINE_FEED = Buffer.from("\n");
 
 /** The next turn for an end: one block, or several above the size of one. */
-export function outgoing(end: ReadEnd, writer: string, records: readonly HistoryRecord[]): Outgoing {
-  const author = { turn: end.turn + 1, writer };
+export function outgoing(end: ReadEnd, write: string, records: readonly HistoryRecord[]): Outgoing {
+  const turnName = { turn: end.turn + 1, write };
   const start = end.size + (end.isTorn ? LINE_FEED.length : 0);
-  const line = encodeTurn(author, records, new Date());
-  const lines = line.length <= BLOCK_BYTES - LINE_FEED.length ? [line] : partsOf(line, author, start);
+  const line = encodeTurn(turnName, records, new Date());
+  const lines = line.length <= BLOCK_BYTES - LINE_FEED.length ? [line] : partsOf(line, turnName, start);
   const blocks = lines.map((one, index) => (index === 0 ? withoutTear(end, one) : one));
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
-  return { author, ids: records.map(({ id }) => id), start, bytes, blocks };
+  return { turnName, ids: records.map(({ id }) => id), start, bytes, blocks };
 }
 
 /** A block for an end that may lack its line feed, which then comes first. */
@@ -43,7 +43,7 @@ export function withoutTear({ isTorn }: ReadEnd, line: Buffer): Buffer {
   return isTorn ? Buffer.concat([LINE_FEED, line]) : line;
 }
 
-function partsOf(line: Buffer, author: Author, from: number): Buffer[] {
+function partsOf(line: Buffer, turnName: TurnName, from: number): Buffer[] {
   const texts = cutIntoParts(line);
-  return texts.map((text, part) => encodePart({ part, parts: texts.length, from, ...author, text }));
+  return texts.map((text, part) => encodePart({ part, parts: texts.length, from, ...turnName, text }));
 }

@@ -1,11 +1,11 @@
 import {
-  type Author,
   decodeLine,
   decodeTurn,
   lineFrom,
   type PartLine,
   type Seal,
   type TurnLine,
+  type TurnName,
 } from "./line-format.ts";
 
 /** One line or one run of parts that stands for records. Without a turn it cannot be read. */
@@ -18,7 +18,7 @@ export interface Entry {
 }
 
 /** A run of parts at the end whose last part is not there yet. */
-export interface Pending extends Author {
+export interface Pending extends TurnName {
   /** Where its first part begins. */
   readonly start: number;
 }
@@ -106,7 +106,7 @@ class PieceReader {
       anchor: run?.start ?? this.#anchor,
       end,
       seal: this.seal,
-      pending: run && { turn: run.first.turn, writer: run.first.writer, start: run.start },
+      pending: run && { turn: run.first.turn, write: run.first.write, start: run.start },
       isTorn: this.#isTorn,
     };
   }
@@ -140,5 +140,5 @@ class PieceReader {
 }
 
 function isSameRun(one: PartLine, other: PartLine): boolean {
-  return one.from === other.from && one.turn === other.turn && one.writer === other.writer && one.parts === other.parts;
+  return one.from === other.from && one.turn === other.turn && one.write === other.write && one.parts === other.parts;
 }

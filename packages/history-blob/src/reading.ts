@@ -2,7 +2,7 @@ import { configurationError, type HistoryPage, type HistoryRecord, type ReadOpti
 import { conflictError, corruptError } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
 import { DEFAULT_RECORD_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
-import { MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
+import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
 import { type Entry, parse } from "./parsing.ts";
 import { type SegmentInfo, segmentPosition } from "./segment.ts";
 
@@ -52,8 +52,8 @@ export async function readPage(task: Task, options: ReadOptions, cursor: Cursor 
     try {
       return await page.read(last, cursor);
     } catch (error) {
-      if (error instanceof NoSuchPlace && cursor !== undefined) {
-        throw noCursor();
+      if (error instanceof NoSuchPlace) {
+        throw cursor === undefined ? cutSegment("read") : noCursor();
       }
       if (!(error instanceof MissingSegment) || restarts === MOST_RESTARTS) {
         throw error;

@@ -27,19 +27,22 @@ export function encodeSegmentInfo(info: SegmentInfo, names: string | undefined):
   };
 }
 
+/** Refuses a newest segment that nothing can be appended to. @throws `corrupt` */
+export function assertAppendBlob(segment: number, blobType: string | undefined): void {
+  if (blobType !== "AppendBlob") {
+    throw corruptError("read", segmentPosition(segment), "a blob of another type stands under the name");
+  }
+}
+
 /**
- * Reads metadata, and the type of its blob.
+ * Reads metadata.
  *
  * @throws `corrupt` for a blob that is none of ours, `unsupported` for one of a later version.
  */
 export function decodeSegmentInfo(
   segment: number,
-  blobType: string | undefined,
   metadata: { readonly [name: string]: string } | undefined,
 ): SegmentInfo {
-  if (blobType !== "AppendBlob") {
-    throw corruptError("read", segmentPosition(segment), "a blob of another type stands under the name");
-  }
   // Some clients give the names of metadata in other cases than they were written in.
   const fields = new Map(Object.entries(metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   const layout = Number(fields.get("layout"));

@@ -246,8 +246,8 @@ async function download(
 }
 
 function pieceOf({ segment }: SegmentPlace, start: number, { bytes, answer }: Downloaded): Piece {
-  const { blobType, metadata, contentRange, etag, blobCommittedBlockCount = 0 } = answer;
+  const { metadata, contentRange, etag, blobCommittedBlockCount = 0 } = answer;
   const total = Number(/\/(\d+)$/.exec(contentRange ?? "")?.[1] ?? start + bytes.length);
-  const info = decodeSegmentInfo(segment, blobType, metadata);
+  const info = decodeSegmentInfo(segment, metadata);
   return { info, segment, start, bytes, size: total, etag: quoted(etag), blocks: blobCommittedBlockCount };
 }

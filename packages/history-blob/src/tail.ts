@@ -1,4 +1,4 @@
-import type { Author, Seal } from "./line-format.ts";
+import type { Seal, TurnName } from "./line-format.ts";
 import type { End, Outgoing } from "./outgoing.ts";
 import { type Entry, NOTHING, type Parsed, type Pending } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
@@ -10,7 +10,7 @@ interface Known {
   readonly start: number;
   readonly end: number;
   readonly ids: readonly string[];
-  readonly author: Author | undefined;
+  readonly turnName: TurnName | undefined;
 }
 
 /** How many ids of a conversation are remembered at least. */
@@ -98,9 +98,9 @@ export class Tail {
     return this.#ids.has(id);
   }
 
-  /** How many records the turn of an author has, if it is one of those that are known. */
-  countOf({ turn, writer }: Author): number | undefined {
-    return this.#known.findLast(({ author }) => author?.turn === turn && author.writer === writer)?.ids.length;
+  /** How many records the turn of an turnName has, if it is one of those that are known. */
+  countOf({ turn, write }: TurnName): number | undefined {
+    return this.#known.findLast(({ turnName }) => turnName?.turn === turn && turnName.write === write)?.ids.length;
   }
 
   /** Takes in what a piece that reaches the segment's end says that is new. */
@@ -121,9 +121,9 @@ export class Tail {
   }
 
   /** Takes in a turn that this store has just written. A reader may have seen it already. */
-  wrote({ author, ids, start }: Outgoing, end: End): void {
+  wrote({ turnName, ids, start }: Outgoing, end: End): void {
     if (start >= this.#settled && end.size > this.size) {
-      this.#push({ segment: this.segment, start, end: end.size, ids, author });
+      this.#push({ segment: this.segment, start, end: end.size, ids, turnName });
       this.#moveTo(end);
       this.anchor = start;
     }
@@ -177,7 +177,7 @@ export class Tail {
     this.#known.push(known);
     this.#remember(known.ids, 1);
     // A line that cannot be read was a turn too.
-    this.turn = known.author?.turn ?? this.turn + 1;
+    this.turn = known.turnName?.turn ?? this.turn + 1;
     while (this.#ids.size > MOST_IDS && this.#ids.size - (this.#known[0]?.ids.length ?? 0) >= DEDUPE_IDS) {
       this.#remember(this.#known.shift()?.ids ?? [], -1);
       this.isComplete = false;
@@ -197,5 +197,5 @@ export class Tail {
 }
 
 function knownOf({ start, end, turn }: Entry, segment: number): Known {
-  return { segment, start, end, ids: turn?.ids ?? [], author: turn && { turn: turn.turn, writer: turn.writer } };
+  return { segment, start, end, ids: turn?.ids ?? [], turnName: turn && { turn: turn.turn, write: turn.write } };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ContainerClient } from "@azure/storage-blob";
 import { inject, onTestFinished } from "vitest";
 import { BlobHistoryStore, type BlobHistoryStoreOptions } from "../../src/index.ts";
+import { type ServiceProxy, startServiceProxy } from "./service-proxy.ts";
 
 /** A container's name that no other test has. */
 export function freshName(): string {
@@ -51,4 +52,26 @@ export async function rewrite(
   const content = change(await contentOf(container, name));
   await blob.create({ metadata });
   await blob.appendBlock(content, content.length);
+}
+
+/** A store that connects itself through a proxy, and a container of the test's own. */
+export interface Proxied {
+  readonly container: ContainerClient;
+  readonly proxy: ServiceProxy;
+  readonly store: BlobHistoryStore;
+  /** Another store, which knows nothing of the first. */
+  open(options?: BlobHistoryStoreOptions): BlobHistoryStore;
+}
+
+/** Opens both. */
+export async function openProxied(options: BlobHistoryStoreOptions = {}): Promise<Proxied> {
+  const container = await openContainer();
+  const proxy = await startServiceProxy();
+  const { connectionString } = proxy;
+  const open = (more: BlobHistoryStoreOptions = {}) =>
+    new BlobHistoryStore(
+      { connectionString, containerName: container.containerName },
+      { timeoutMs: 20_000, ...options, ...more },
+    );
+  return { container, proxy, store: open(), open };
 }
