@@ -23,9 +23,6 @@ export interface AppendResult {
   readonly appended: number;
 }
 
-/** The pause before another try, which doubles up to the longest. */
-const FIRST_PAUSE_MS = 8;
-const LONGEST_PAUSE_MS = 250;
 /** How long another writer's turn of several blocks may stand still, before it counts as left by its writer. */
 const PATIENCE_MS = 1_000;
 const PATIENCE_PAUSE_MS = 60;
@@ -37,12 +34,15 @@ const OLDER_BYTES = 1024 * 1024;
 /** Appends a turn. The input has been checked. @throws `conflict` under a version that is not the current one */
 export async function appendTurn(task: Task, input: AppendInput): Promise<AppendResult> {
   const appending = new Appending(task, input);
+  if (task.conversation.contention.isNear) {
+    await task.call.pause(task.conversation.contention.pauseMs(0));
+  }
   for (let tries = 0; ; tries += 1) {
     const result = await appending.try();
     if (result !== undefined) {
       return result;
     }
-    await task.call.pause(jitter(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))));
+    await task.call.pause(task.conversation.contention.pauseMs(tries));
   }
 }
 
@@ -82,7 +82,7 @@ class Appending {
   constructor(task: Task, input: AppendInput) {
     this.#task = task;
     this.#input = input;
-    this.#mustLook = task.conversation.tail === undefined;
+    this.#mustLook = task.conversation.tail === undefined || task.conversation.contention.isNear;
   }
 
   /** Undefined: something came in between, and it must be tried again. */
@@ -244,11 +244,15 @@ class Appending {
     const { etag, size: position } = end;
     try {
       const place = placeOf(this.#task, tail.segment);
+      const began = performance.now();
       const outcome = await service.append(call, place, { bytes, etag, position, isCommit });
+      conversation.contention.took(performance.now() - began);
       if (outcome.isDone) {
         return { etag: outcome.etag, size: position + bytes.length, blocks: outcome.blocks };
       }
-      if (outcome.verdict === "no-blob") {
+      if (outcome.verdict === "condition") {
+        conversation.contention.met();
+      } else if (outcome.verdict === "no-blob") {
         forget(conversation, tail);
       } else if (outcome.verdict === "full") {
         // As good as sealed, unless there is more in it than was known.

@@ -1,3 +1,4 @@
+import { Contention } from "./contention.ts";
 import type { Conversation } from "./observing.ts";
 
 /** Conversations whose ends are kept, and ids among them: some 20 MB. */
@@ -13,7 +14,7 @@ export class Conversations {
 
   find(directory: string, names: string | undefined): Conversation {
     const known = this.#kept.get(directory);
-    const conversation = known ?? { directory, names, tail: undefined };
+    const conversation = known ?? { directory, names, contention: new Contention(), tail: undefined };
     this.#kept.delete(directory);
     this.#kept.set(directory, conversation);
     this.#uses += 1;

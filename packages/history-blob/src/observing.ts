@@ -1,5 +1,6 @@
 import type { Call } from "./call.ts";
 import type { BlobListItem } from "./client.ts";
+import type { Contention } from "./contention.ts";
 import { corruptError } from "./errors.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
@@ -12,6 +13,7 @@ export interface Conversation {
   readonly directory: string;
   /** The key as metadata, where it is needed. */
   readonly names: string | undefined;
+  readonly contention: Contention;
   tail: Tail | undefined;
 }
 
