@@ -235,7 +235,14 @@ class Appending {
       tail.sealed(sealed);
     }
     const next = await openNext(this.#task, tail);
-    return next === undefined ? this.#lookAgain() : this.#write(next, records);
+    if (next !== undefined) {
+      return this.#write(next, records);
+    }
+    if (tail.seal === undefined) {
+      // Nothing in this segment says that there is another one.
+      forget(this.#task.conversation, tail);
+    }
+    return this.#lookAgain();
   }
 
   /** Appends one block to an end. Undefined: it is another end by now, and must be looked at. */

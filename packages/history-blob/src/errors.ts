@@ -107,12 +107,8 @@ export function unknownOutcome(operation: string, reason: string, cause: unknown
 }
 
 /** Stored data that cannot be read. The text itself goes nowhere. */
-export function corruptError(
-  operation: string,
-  position: string,
-  what = "a stored record cannot be read",
-): AgentFrameworkError {
-  return new AgentFrameworkError("corrupt", `${operation}: ${what} (${position})`, { provider: PROVIDER, position });
+export function corruptError(what: string, position: string): AgentFrameworkError {
+  return new AgentFrameworkError("corrupt", `${what} (${position})`, { provider: PROVIDER, position });
 }
 
 /** Someone else came first, or what was named is not stored any more. */

@@ -196,7 +196,7 @@ function reachesEnd({ start, bytes, size }: Piece): boolean {
 function segmentOf({ directory }: Conversation, { name }: BlobListItem): number {
   const segment = segmentNumber(name.slice(directory.length));
   if (segment === undefined) {
-    throw corruptError("read", "the conversation's folder", "a blob of someone else stands among the segments");
+    throw corruptError("a blob of someone else stands among the segments", "the conversation's folder");
   }
   return segment;
 }

@@ -42,7 +42,7 @@ const LINE_FEED = 10;
 
 /** A segment that does not hold whole lines: someone has changed it. */
 export function cutSegment(operation: string): AgentFrameworkError {
-  return corruptError(operation, "between two lines", "a segment is not as it was written");
+  return corruptError(`${operation}: a segment is not as it was written`, "between two lines");
 }
 
 /** Reads a conversation backwards, from a place to its beginning, across its segments. */

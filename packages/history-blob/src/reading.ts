@@ -107,7 +107,7 @@ class PageReader {
   async readWithout(segment: number): Promise<HistoryPage> {
     const missing = `${segmentPosition(segment)} and what was before it`;
     if (this.#options.onCorrupt !== "skip") {
-      throw corruptError("read", missing, "a part of the conversation is missing");
+      throw corruptError("read: a part of the conversation is missing", missing);
     }
     return this.#page(undefined, [missing]);
   }
@@ -137,7 +137,7 @@ class PageReader {
     const looked = first === undefined || first === oldest ? this.#slots : [first, ...this.#slots];
     const corrupt = [...missing, ...looked.filter(({ record }) => record === undefined).map(positionOf)];
     if (corrupt[0] !== undefined && onCorrupt === "error") {
-      throw corruptError("read", corrupt[0]);
+      throw corruptError("read: a stored record cannot be read", corrupt[0]);
     }
     const older = oldest === undefined || missing.length > 0 ? undefined : olderThan(oldest);
     return {

@@ -30,7 +30,7 @@ export function encodeSegmentInfo(info: SegmentInfo, names: string | undefined):
 /** Refuses a newest segment that nothing can be appended to. @throws `corrupt` */
 export function assertAppendBlob(segment: number, blobType: string | undefined): void {
   if (blobType !== "AppendBlob") {
-    throw corruptError("read", segmentPosition(segment), "a blob of another type stands under the name");
+    throw corruptError("a blob of another type stands under the name", segmentPosition(segment));
   }
 }
 
@@ -53,7 +53,7 @@ export function decodeSegmentInfo(
   const [first, before, base] = ["first", "before", "base"].map((name) => Number(fields.get(name) ?? Number.NaN));
   const life = fields.get("life");
   if (layout !== LAYOUT || life === undefined || !isCount(first) || !isCount(before) || !isCount(base)) {
-    throw corruptError("read", segmentPosition(segment), "a blob of someone else stands under the name");
+    throw corruptError("a blob of someone else stands under the name", segmentPosition(segment));
   }
   return { life, first, before, base };
 }

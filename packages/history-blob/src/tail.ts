@@ -89,9 +89,10 @@ export class Tail {
   }
 
   /** Where the oldest of what is known begins. */
-  get knownFrom(): { readonly segment: number; readonly end: number } {
+  get knownFrom(): { readonly segment: number; readonly end: number; readonly info?: SegmentInfo } {
     const [oldest] = this.#known;
-    return { segment: oldest?.segment ?? this.segment, end: oldest?.start ?? this.#settled };
+    const { segment, start: end } = oldest ?? { segment: this.segment, start: this.#settled };
+    return segment === this.segment ? { segment, end, info: this.info } : { segment, end };
   }
 
   has(id: string): boolean {
