@@ -1,5 +1,6 @@
 import { openNext } from "./appending.ts";
 import type { BlobListItem } from "./client.ts";
+import { verdictOf } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import { observe, type Task } from "./observing.ts";
@@ -45,21 +46,30 @@ async function deleteThrough(task: Task, last: number): Promise<void> {
   const { call, service, conversation } = task;
   // From here on it has happened, whatever becomes of the rest.
   call.isOpen = true;
-  const { directory } = conversation;
-  const items: { readonly item: BlobListItem; readonly segment: number }[] = [];
+  try {
+    for (const item of await segmentsThrough(task, last)) {
+      await service.delete(call, item);
+    }
+  } catch (error) {
+    call.isLost ||= verdictOf(error) !== "refused";
+    throw error;
+  } finally {
+    conversation.tail = undefined;
+  }
+}
+
+/** The blobs of all segments up to one, oldest first. */
+async function segmentsThrough({ call, service, conversation }: Task, last: number): Promise<BlobListItem[]> {
+  const prefix = conversation.directory + segmentPrefix;
+  const found: BlobListItem[] = [];
   let marker: string | undefined;
   do {
-    const page = await service.list(call, { prefix: directory + segmentPrefix, limit: PAGE, marker });
-    for (const item of page.segment.blobItems) {
-      const segment = segmentNumber(item.name.slice(directory.length));
-      if (segment !== undefined && segment <= last) {
-        items.push({ item, segment });
-      }
-    }
+    const page = await service.list(call, { prefix, limit: PAGE, marker });
+    found.push(...page.segment.blobItems);
     marker = page.continuationToken === "" ? undefined : page.continuationToken;
   } while (marker !== undefined);
-  for (const { item } of items.sort((one, other) => one.segment - other.segment)) {
-    await service.delete(call, item);
-  }
-  conversation.tail = undefined;
+  const isOld = ({ name }: BlobListItem) =>
+    (segmentNumber(name.slice(conversation.directory.length)) ?? Number.POSITIVE_INFINITY) <= last;
+  // A listing begins with the newest.
+  return found.filter(isOld).reverse();
 }
