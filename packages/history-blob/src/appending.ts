@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
 import { conflictError, verdictOf } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
@@ -66,7 +67,7 @@ class Appending {
   readonly #task: Task;
   readonly #input: AppendInput;
   /** Tells this call's turn from every other, also from one that was given up and is still on its way. */
-  readonly #writeName = randomName(9);
+  readonly #writeName = randomUUID().slice(-12);
   /** The turn that was sent last, and what the end was that it was sent for. */
   #sent: { readonly turn: number; readonly life: string; readonly etag: string } | undefined;
   /** True when the end must be looked at before anything is decided by it. */

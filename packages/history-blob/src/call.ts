@@ -59,9 +59,8 @@ export async function runCall<T>(name: string, limits: CallLimits, body: (call: 
   try {
     return await withDeadline(name, deadline, () => body(call));
   } catch (error) {
-    throw explain(error, call, signal);
-  } finally {
     call.end();
+    throw explain(error, call, signal);
   }
 }
 

@@ -37,12 +37,14 @@ export interface ListRequest {
 
 const MOST_TRIES = 4;
 const FIRST_PAUSE_MS = 40;
+const MOST_BLOB_CLIENTS = 1_000;
 const CONTENT_TYPE = "application/x-ndjson";
 
 /** The requests that the store makes. Each is tried again where that may help, until the call is over. */
 export class Service {
   readonly #open: () => Promise<BlobContainerClient>;
   readonly #createContainer: boolean;
+  readonly #blobs = new Map<string, BlobAppendClient>();
   #container: Promise<BlobContainerClient> | undefined;
   /** A container that was there once and is not any more is no new one. */
   #wasThere = false;
@@ -72,7 +74,7 @@ export class Service {
   async read(call: Call, place: SegmentPlace, start: number, end?: number): Promise<Piece | undefined> {
     try {
       return await this.#request(call, async (container) => {
-        const blob = blobOf(container, place);
+        const blob = this.#blobOf(container, place);
         const count = end === undefined ? undefined : end - start;
         return pieceOf(place, start, await download(call, blob, start, count));
       });
@@ -93,7 +95,7 @@ export class Service {
   ): Promise<string | undefined> {
     try {
       return await this.#request(call, async (container) => {
-        const { etag } = await blobOf(container, place).create({
+        const { etag } = await this.#blobOf(container, place).create({
           abortSignal: call.signal,
           conditions: { ifNoneMatch: "*" },
           metadata: encodeSegmentInfo(info, names),
@@ -120,7 +122,7 @@ export class Service {
   ): Promise<Appended> {
     const { bytes, etag: ifMatch, position: appendPosition, isCommit } = block;
     const send = (container: BlobContainerClient) =>
-      blobOf(container, place).appendBlock(bytes, bytes.length, {
+      this.#blobOf(container, place).appendBlock(bytes, bytes.length, {
         abortSignal: call.signal,
         conditions: { ifMatch, appendPosition },
       });
@@ -194,6 +196,21 @@ export class Service {
     }
   }
 
+  /** Making a client costs more than everything else that an append does on this side. */
+  #blobOf(container: BlobContainerClient, { directory, segment }: SegmentPlace): BlobAppendClient {
+    const name = segmentName(directory, segment);
+    const known = this.#blobs.get(name);
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#blobs.size >= MOST_BLOB_CLIENTS) {
+      this.#blobs.clear();
+    }
+    const blob = container.getAppendBlobClient(name);
+    this.#blobs.set(name, blob);
+    return blob;
+  }
+
   #use(): Promise<BlobContainerClient> {
     this.#container ??= this.#open().catch((error) => {
       this.#container = undefined;
@@ -216,10 +233,6 @@ export function randomName(bytes: number): string {
 /** Listings give tags without quotes, headers with them. */
 export function quoted(etag: string | undefined): string {
   return `"${(etag ?? "").replaceAll('"', "")}"`;
-}
-
-function blobOf(container: BlobContainerClient, { directory, segment }: SegmentPlace): BlobAppendClient {
-  return container.getAppendBlobClient(segmentName(directory, segment));
 }
 
 interface Downloaded {

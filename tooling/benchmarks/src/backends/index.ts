@@ -1,4 +1,6 @@
 import type { Backend } from "../measurement.ts";
+import { blobBackend } from "./blob.ts";
+import { blobStoreBackend } from "./blob-store.ts";
 import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
 import { memoryBackend } from "./memory.ts";
 import { openaiBackend } from "./openai.ts";
@@ -20,5 +22,7 @@ export const BACKENDS: readonly Backend[] = [
   redisFarBackend,
   postgresBackend,
   postgresStoreBackend,
+  blobBackend,
+  blobStoreBackend,
   openaiBackend,
 ];
