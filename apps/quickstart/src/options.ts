@@ -46,7 +46,7 @@ const HELP = [
   ["transcripts", "FILE", "Replay recorded conversations and compare what was stored with the recording."],
   ["sql", "STATEMENT", "With --backend postgres in a folder: print what the statement gives, a line for each row."],
   ["backend", "NAME", `Where the history is kept: ${listed("disjunction")}. Default: ${DEFAULTS.backend}.`],
-  ["url", "URL", "With --backend postgres or redis: where the server is. Without it, a folder, or a temporary server."],
+  ["url", "URL", "With --backend blob, postgres or redis: where it is. Without it, a folder, or a temporary server."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
   ["session", "ID", `Which conversation to go on with. Default: ${DEFAULTS.session}.`],
   ["owner", "NAME", `Whose conversation it is. Default: ${DEFAULTS.owner}.`],
@@ -70,6 +70,8 @@ export function helpText(): string {
 ${rows.join("\n")}
 
 Environment
+  AZURE_STORAGE_CONNECTION_STRING
+                       With --backend blob and no --url: the storage account. Without both, a temporary server.
   OPENAI_API_KEY       Use a real model. Without it, an offline stand-in answers that is not a model.
   OPENAI_BASE_URL      A compatible server. Default: OpenAI's own.
   OPENAI_MODEL         Default: gpt-4o-mini.

@@ -41,7 +41,7 @@ test.each([
   [["--chat=yes"], /does not take an argument/],
   [["--session", ""], /--session must not be empty/],
   [["--owner="], /--owner must not be empty/],
-  [["--backend", "redish"], /no backend named redish; there are file, memory, postgres and redis/],
+  [["--backend", "redish"], /no backend named redish; there are blob, file, memory, postgres and redis/],
   [["--backend", "__proto__"], /no backend named __proto__/],
   [["--chat", "--say", "x"], /--chat and --say do not go together/],
   [["--chat", "--transcripts", "x"], /do not go together/],
@@ -90,7 +90,7 @@ test("the process ends with 0 for help and with 2 for what makes no sense", asyn
   const help = await runApp(["--help"]);
   expect(help).toMatchObject({ code: 0, errorOutput: "" });
   expect(help.output).toContain("--transcripts FILE");
-  expect(help.output).toContain("file, memory, postgres or redis");
+  expect(help.output).toContain("blob, file, memory, postgres or redis");
   expect(help.output).toContain("--url URL");
   const bad = await runApp(["--bogus"]);
   expect(bad).toMatchObject({ code: 2, output: "" });
