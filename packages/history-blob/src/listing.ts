@@ -28,6 +28,9 @@ export interface ListedConversation {
   readonly isUnused: boolean;
 }
 
+/** One call asks for so many pages at most. */
+const MOST_REQUESTS = 20;
+
 /** Takes a cursor apart. @throws `configuration` for what was never one */
 export function parseListCursor(text: unknown): ListCursor {
   const parts =
@@ -39,12 +42,14 @@ export function parseListCursor(text: unknown): ListCursor {
   return { marker, directory };
 }
 
-/** A page of conversations. */
+/** A page of conversations: it may hold fewer than the limit, or none, and still have a cursor. */
 export async function listConversations(call: Call, service: Service, task: ListTask): Promise<HistoryList> {
   const { source } = task.filter;
   const items: HistoryKeyInfo[] = [];
   let { cursor } = task;
+  let requests = 0;
   do {
+    requests += 1;
     const page = await nextPage(call, service, task, { cursor, limit: task.limit - items.length });
     for (const { key, updatedAt, isUnused } of page.conversations) {
       if (!isUnused && key !== undefined && (source === undefined || key.source === source)) {
@@ -52,7 +57,8 @@ export async function listConversations(call: Call, service: Service, task: List
       }
     }
     cursor = page.cursor;
-  } while (cursor !== undefined && items.length < task.limit);
+    // Among many blobs that are not asked for, a call must come back with how far it got.
+  } while (cursor !== undefined && items.length < task.limit && requests < MOST_REQUESTS);
   return cursor === undefined ? { items } : { items, cursor: encodeCursor(cursor) };
 }
 
