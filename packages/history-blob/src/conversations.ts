@@ -15,6 +15,7 @@ export class Conversations {
   find(directory: string, names: string | undefined): Conversation {
     const known = this.#kept.get(directory);
     const conversation = known ?? { directory, names, contention: new Contention(), tail: undefined };
+    conversation.names ??= names;
     this.#kept.delete(directory);
     this.#kept.set(directory, conversation);
     this.#uses += 1;

@@ -11,8 +11,8 @@ import { Tail } from "./tail.ts";
 /** A conversation, and what this store knows of its end. */
 export interface Conversation {
   readonly directory: string;
-  /** The key as metadata, where it is needed. */
-  readonly names: string | undefined;
+  /** The key as metadata, where it is needed and known: who erases knows folders only. */
+  names: string | undefined;
   readonly contention: Contention;
   tail: Tail | undefined;
 }

@@ -149,6 +149,16 @@ describe("erase", () => {
     expect(await blobNames(container)).toEqual([]);
   });
 
+  test("leaves nothing behind that a conversation of the same long name would be listed without", async () => {
+    const container = await openContainer();
+    const store = openStore(container);
+    const key = conversation("long ".repeat(100));
+    await openStore(container).append(key, records("a", 1));
+    await store.erase({ owner: "owner-1" });
+    await store.append(key, records("b", 1));
+    expect((await store.list({ owner: "owner-1" })).items.map((item) => item.key)).toEqual([key]);
+  });
+
   test.each([[undefined], [{}], [{ owner: 5 }], ["owner-1"]])("refuses %o", async (filter) => {
     const store = openStore(await openContainer());
     const error = await rejection(Reflect.apply(store.erase, store, [filter]));
