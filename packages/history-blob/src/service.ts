@@ -60,7 +60,10 @@ export class Service {
       const blobs = container.listBlobsFlat({ abortSignal: call.signal, prefix, includeMetadata: true });
       const settings = { maxPageSize: limit, ...(marker === undefined ? {} : { continuationToken: marker }) };
       for await (const page of blobs.byPage(settings)) {
-        return page;
+        // The service may give an empty page and say that there is more: that is not nothing.
+        if (page.segment.blobItems.length > 0 || (page.continuationToken ?? "") === "") {
+          return page;
+        }
       }
       return { segment: { blobItems: [] } };
     });

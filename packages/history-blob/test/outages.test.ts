@@ -109,6 +109,26 @@ describe("a service that does not answer", () => {
   });
 });
 
+test("an empty page of a listing that goes on is not taken for no conversation", async () => {
+  const { proxy, store, open } = await openProxied();
+  await store.append(KEY, records("a", 2));
+  const body =
+    '<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="http://localhost/" ContainerName="c">' +
+    "<Prefix>history</Prefix><MaxResults>5</MaxResults><Blobs /><NextMarker>a</NextMarker></EnumerationResults>";
+  const isEmpty = () => {
+    proxy.onRequest = failing("list", { kind: "answer", status: 200, body });
+  };
+  isEmpty();
+  expect((await open().read(KEY)).records).toHaveLength(2);
+  isEmpty();
+  expect((await store.list({ owner: "owner-1" })).items).toHaveLength(1);
+  isEmpty();
+  expect((await open().append(KEY, records("a", 2))).appended).toBe(0);
+  isEmpty();
+  await open().clear(KEY);
+  expect((await store.read(KEY)).records).toEqual([]);
+});
+
 test("a call that is aborted on its way to a list or a download gives the reason", async () => {
   const { proxy, store } = await openProxied();
   await store.append(KEY, records("a", 1));

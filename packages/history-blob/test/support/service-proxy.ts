@@ -20,7 +20,13 @@ export type Fault =
   /** The service does it, and the connection ends before its answer. */
   | { readonly kind: "lose" }
   /** An answer that the service did not give; with `isDone` it has done it all the same. */
-  | { readonly kind: "answer"; readonly status: number; readonly code?: string; readonly isDone?: boolean }
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly code?: string;
+      readonly body?: string;
+      readonly isDone?: boolean;
+    }
   /** Half of the answer's body comes. */
   | { readonly kind: "cut" }
   /** Nothing comes, with `isDone` after the service has done it. */
@@ -130,7 +136,12 @@ function respond(
     return;
   }
   if (fault?.kind === "answer") {
-    const { status, code } = fault;
+    const { status, code, body } = fault;
+    if (body !== undefined) {
+      outgoing.writeHead(status, { "content-type": "application/xml" });
+      outgoing.end(body);
+      return;
+    }
     outgoing.writeHead(
       status,
       code === undefined ? {} : { "x-ms-error-code": code, "content-type": "application/xml" },
