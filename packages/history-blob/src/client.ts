@@ -53,7 +53,7 @@ export interface BlobAppendClient {
     count?: number,
     options?: BlobRequestOptions & { readonly maxRetryRequests?: number },
   ): Promise<BlobDownload>;
-  delete(options?: BlobRequestOptions): Promise<unknown>;
+  delete(options?: BlobRequestOptions & { readonly deleteSnapshots?: "include" }): Promise<unknown>;
 }
 
 /** One blob in a listing. */

@@ -148,6 +148,8 @@ export class Service {
         container.getAppendBlobClient(name).delete({
           abortSignal: call.signal,
           conditions: { ifMatch: quoted(properties.etag) },
+          // A blob that has some is not deleted without them, and they hold what is to be gone.
+          deleteSnapshots: "include",
         }),
       );
     } catch (error) {

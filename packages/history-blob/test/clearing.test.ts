@@ -19,6 +19,20 @@ describe("clear", () => {
     expect(await blobNames(container)).toHaveLength(1);
   });
 
+  test("deletes the snapshots that someone made of its blobs, too", async () => {
+    const container = await openContainer();
+    const store = openStore(container);
+    await store.append(KEY, records("a", 1));
+    const [name = ""] = await blobNames(container);
+    await container.getBlobClient(name).createSnapshot();
+    await store.clear(KEY);
+    const left: string[] = [];
+    for await (const blob of container.listBlobsFlat({ includeSnapshots: true })) {
+      left.push(blob.name);
+    }
+    expect(left).toEqual([]);
+  });
+
   test("that ends half-way reads as cleared to everybody, and the next call deletes the rest", async () => {
     const { container, proxy, store, open } = await openProxied({ segmentBlocks: 3, timeoutMs: 1_500 });
     for (let turn = 0; turn < 5; turn += 1) {
