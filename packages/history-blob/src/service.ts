@@ -169,13 +169,15 @@ export class Service {
         call.isOpen ||= isCommit;
         const answer = await send(container);
         this.#wasThere = true;
+        call.problem = undefined;
         return answer;
       } catch (error) {
         if (call.signal.aborted) {
           throw error;
         }
-        call.problem = error;
         const verdict = verdictOf(error);
+        // That others came first is no problem of the service: a call that ran out of time over it was late.
+        call.problem = ["busy", "lost", "refused"].includes(verdict) ? error : undefined;
         call.isOpen = wasOpen;
         // A driver with retries of its own may be told so of its second try, when the first one was carried out.
         call.isLost ||= isCommit && ["lost", "condition", "no-blob", "full"].includes(verdict);

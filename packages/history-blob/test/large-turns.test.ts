@@ -80,8 +80,10 @@ test("a reader never sees a part of it", async () => {
 });
 
 test("what a writer leaves that ends between two blocks is passed over, and every line stays JSON", async () => {
-  const { container, proxy, store } = await openProxied({ timeoutMs: 2_000 });
+  const { container, proxy, store, open } = await openProxied();
   await store.append(KEY, records("a", 2));
+  const ending = open({ timeoutMs: 2_000 });
+  await ending.read(KEY);
   let blocks = 0;
   proxy.onRequest = ({ kind }) => {
     blocks += kind === "append" ? 1 : 0;
@@ -89,7 +91,7 @@ test("what a writer leaves that ends between two blocks is passed over, and ever
   };
   const turn = [largeRecord("large", 9_000_000)];
   // None of the blocks that were sent could have made it count.
-  expect((await rejection(store.append(KEY, turn))).code).toBe("timeout");
+  expect((await rejection(ending.append(KEY, turn))).code).toBe("timeout");
   proxy.onRequest = () => undefined;
 
   const other = openStore(container);

@@ -99,6 +99,13 @@ describe("a service that does not answer", () => {
     expect((await rejection(store.read(KEY))).code).toBe("timeout");
   });
 
+  test("in time to an append that others are always quicker than is a timeout, and no conflict", async () => {
+    const { proxy, store } = await openProxied({ timeoutMs: 600 });
+    await store.append(KEY, records("a", 1));
+    proxy.onRequest = failing("append", { kind: "answer", status: 412, code: "ConditionNotMet" }, 1_000);
+    expect(["timeout", "outcome_unknown"]).toContain((await rejection(store.append(KEY, records("b", 1)))).code);
+  });
+
   test("in the middle of a download is not taken for its end", async () => {
     const { proxy, store } = await openProxied({ timeoutMs: 2_000 });
     await store.append(KEY, records("a", 300));

@@ -110,12 +110,11 @@ export async function startServiceProxy(): Promise<ServiceProxy> {
     return new Promise((resolve, reject) => {
       const { method, url: path, headers } = incoming;
       const options = { host: endpoint.hostname, port: endpoint.port, method, path, headers, agent };
-      const passed = request(options, async (message) => {
+      const passed = request(options, (message) => {
         const pieces: Buffer[] = [];
-        for await (const piece of message) {
-          pieces.push(piece);
-        }
-        resolve({ message, body: Buffer.concat(pieces) });
+        message.on("data", (piece: Buffer) => pieces.push(piece));
+        message.on("end", () => resolve({ message, body: Buffer.concat(pieces) }));
+        message.on("error", reject);
       });
       passed.on("error", reject);
       passed.end(body);
