@@ -164,6 +164,8 @@ export class Service {
     for (let tries = 1; ; tries += 1) {
       call.signal.throwIfAborted();
       const wasOpen = call.isOpen;
+      // As it was when this was sent: another call may make the container before the answer comes.
+      const wasThere = this.#wasThere;
       try {
         const container = await this.#use();
         call.isOpen ||= isCommit;
@@ -181,7 +183,7 @@ export class Service {
         call.isOpen = wasOpen;
         // A driver with retries of its own may be told so of its second try, when the first one was carried out.
         call.isLost ||= isCommit && ["lost", "condition", "no-blob", "full"].includes(verdict);
-        if (verdict === "no-container" && this.#createContainer && !this.#wasThere && tries < MOST_TRIES) {
+        if (verdict === "no-container" && this.#createContainer && !wasThere && tries < MOST_TRIES) {
           await this.#makeContainer(call);
         } else if ((verdict !== "busy" && verdict !== "lost") || tries === MOST_TRIES) {
           throw error;

@@ -178,6 +178,25 @@ describe("a container", () => {
     await container.delete();
   });
 
+  test("that another call makes while an answer is on its way is no missing one", async () => {
+    const { proxy } = await openProxied();
+    const containerName = freshName();
+    const { connectionString } = proxy;
+    const store = new BlobHistoryStore({ connectionString, containerName }, { createContainer: true });
+    let isFirst = true;
+    proxy.onRequest = (asked) => {
+      if (asked.kind !== "list" || !isFirst) {
+        return undefined;
+      }
+      isFirst = false;
+      // Its answer comes when the container is there already.
+      const made = store.append(conversation("other"), records("a", 1)).then(() => {});
+      return { kind: "wait", until: made, code: "ContainerNotFound" };
+    };
+    expect((await store.append(KEY, records("a", 1))).appended).toBe(1);
+    await clientOf(containerName).delete();
+  });
+
   test("that was there and was deleted is an error, also with createContainer, and works again when it is back", async () => {
     const container = await openContainer();
     const store = openStore(container, { createContainer: true });

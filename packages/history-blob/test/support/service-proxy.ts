@@ -31,8 +31,8 @@ export type Fault =
   | { readonly kind: "cut" }
   /** Nothing comes, with `isDone` after the service has done it. */
   | { readonly kind: "stall"; readonly isDone?: boolean }
-  /** Passed on when this resolves. */
-  | { readonly kind: "wait"; readonly until: Promise<void> };
+  /** Passed on when this resolves; with a code, answered by a 404 in place of that. */
+  | { readonly kind: "wait"; readonly until: Promise<void>; readonly code?: string };
 
 /** An HTTP proxy in front of the service, which counts requests and injects faults. */
 export interface ServiceProxy {
@@ -99,6 +99,10 @@ export async function startServiceProxy(): Promise<ServiceProxy> {
     }
     if (fault?.kind === "wait") {
       await fault.until;
+      if (fault.code !== undefined) {
+        respond(outgoing, { kind: "answer", status: 404, code: fault.code }, undefined);
+        return;
+      }
     }
     const isHeldBack = fault?.kind === "answer" || fault?.kind === "stall";
     const answer = isHeldBack && !fault.isDone ? undefined : await pass(incoming, Buffer.concat(body));
