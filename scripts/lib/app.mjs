@@ -37,6 +37,8 @@ async function bundle(folder, output) {
       write: false,
       // An install without development dependencies gives the packages no link to core; the app has one to each.
       nodePaths: [join(folder, "node_modules")],
+      // As large as everything else together: it stays outside, and is loaded by whoever asks for it.
+      external: ["@azure/storage-blob"],
       // CommonJS dependencies inside an ES module still ask for Node's modules with require.
       banner: {
         js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -56,7 +56,7 @@ const HELP = [
   [
     "url",
     "URL",
-    "With --backend foundry, postgres or redis: where the server is. Else a folder, or a temporary server.",
+    "With --backend blob, foundry, postgres or redis: where it is. Without it, a folder, or a temporary server.",
   ],
   ["api", "NAME", "With a key: how the model is asked, through chat (Chat Completions) or responses. Default: chat."],
   ["data", "DIR", "The folder for what is stored on this machine. Default: apps/quickstart/.data."],
@@ -83,6 +83,8 @@ export function helpText(): string {
 ${rows.join("\n")}
 
 Environment
+  AZURE_STORAGE_CONNECTION_STRING
+                       With --backend blob and no --url: the storage account. Without both, a temporary server.
   OPENAI_API_KEY       Use a real model. Without it, an offline stand-in answers that is not a model.
   OPENAI_BASE_URL      A compatible server. Default: OpenAI's own.
   OPENAI_MODEL         Default: gpt-4o-mini.

@@ -33,8 +33,8 @@ export function withoutPassword(url: string): string {
   const shown = new URL(url);
   shown.password = shown.password === "" ? "" : "***";
   for (const name of shown.searchParams.keys()) {
-    // Drivers of PostgreSQL take it from there, too.
-    if (/password/i.test(name)) {
+    // Drivers of PostgreSQL take a password from there, too; a signature is all that Azure asks for.
+    if (/password|^sig$/i.test(name)) {
       shown.searchParams.set(name, "***");
     }
   }

@@ -41,7 +41,7 @@ test.each([
   [["--chat=yes"], /does not take an argument/],
   [["--session", ""], /--session must not be empty/],
   [["--owner="], /--owner must not be empty/],
-  [["--backend", "redish"], /no backend named redish; there are file, foundry, memory, postgres and redis/],
+  [["--backend", "redish"], /no backend named redish; there are blob, file, foundry, memory, postgres and redis/],
   [["--api", "soap"], /no API named soap; there are chat and responses/],
   [["--api", "chat", "--transcripts", "x"], /--api does not go with --transcripts/],
   [["--backend", "__proto__"], /no backend named __proto__/],
@@ -93,7 +93,7 @@ test("the process ends with 0 for help and with 2 for what makes no sense", asyn
   const help = await runApp(["--help"]);
   expect(help).toMatchObject({ code: 0, errorOutput: "" });
   expect(help.output).toContain("--transcripts FILE");
-  expect(help.output).toContain("file, foundry, memory, postgres or redis");
+  expect(help.output).toContain("blob, file, foundry, memory, postgres or redis");
   expect(help.output).toContain("--url URL");
   const bad = await runApp(["--bogus"]);
   expect(bad).toMatchObject({ code: 2, output: "" });

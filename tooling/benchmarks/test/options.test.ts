@@ -55,6 +55,8 @@ describe("parseOptions", () => {
       "redis-store/append-turn",
       "postgres/append-turn",
       "postgres-store/append-turn",
+      "blob/append-turn",
+      "blob-store/append-turn",
     ]);
   });
 

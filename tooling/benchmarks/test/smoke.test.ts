@@ -99,6 +99,14 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "postgres-store/append-turn": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
+  "blob/append-turn": ["raw", "agentfw"],
+  "blob/load-last-20": ["raw", "agentfw"],
+  "blob/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
+  "blob/concurrent-64": ["raw", "agentfw"],
+  "blob/import": ["raw", "agentfw"],
+  "blob-store/append-turn": ["raw", "agentfw"],
+  "blob-store/load-last-20": ["raw", "agentfw"],
+  "blob-store/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
   "memory-file/memory-context": ["raw", "agentfw", "agentfw first run"],
   "memory-file/memory-grep": ["raw", "agentfw"],
   "memory-file/memory-write": ["raw", "agentfw"],
@@ -138,7 +146,7 @@ describe("every job of every backend", () => {
       expect([row.backend, row.job]).toEqual([backend.name, job]);
       assertRow(row);
       // One round trip for an append and for a load is what the store promises.
-      const isCounted = /^(redis|postgres)/.test(backend.name) && /^(append|load)-/.test(job);
+      const isCounted = /^(redis|postgres|blob)/.test(backend.name) && /^(append|load)-/.test(job);
       expect(row.roundTrips).toBe(isCounted ? 1 : null);
       const isLogged = isCounted && backend.name.startsWith("postgres");
       expect(row.logBytes).toEqual(isLogged ? expect.any(Number) : null);

@@ -1,3 +1,4 @@
+export { type AzuriteServer, azuriteConnectionString, startAzurite } from "./azurite.ts";
 export { type FaultProxy, type ProxyTarget, startFaultProxy } from "./fault-proxy.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";

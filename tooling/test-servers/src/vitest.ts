@@ -1,5 +1,6 @@
 import type {} from "vitest";
 import type { TestProject } from "vitest/node";
+import { startAzurite } from "./azurite.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
@@ -17,11 +18,13 @@ declare module "vitest" {
     readonly postgresUrl: string;
     /** The same server behind PgBouncer in transaction mode. */
     readonly pgBouncerUrl: string;
+    /** A storage account, usually Azurite's. */
+    readonly storageConnectionString: string;
   }
 }
 
 /** What {@link testServers} can start. */
-export type TestServerKind = "redis" | "securedRedis" | "redisCluster" | "postgres" | "pgBouncer";
+export type TestServerKind = "redis" | "securedRedis" | "redisCluster" | "postgres" | "pgBouncer" | "azurite";
 
 /** What a file named by Vitest's `globalSetup` exports as `setup`: it starts servers, and its result stops them. */
 export type ServerSetup = (project: TestProject) => Promise<() => Promise<void>>;
@@ -66,6 +69,12 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
       await server?.stop();
     };
   },
+  async azurite(project) {
+    const given = process.env["AZURE_STORAGE_CONNECTION_STRING"];
+    const server = given === undefined ? await startAzurite() : undefined;
+    project.provide("storageConnectionString", given ?? server?.connectionString ?? "");
+    return stopOf(server);
+  },
 };
 
 /**
@@ -74,6 +83,7 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
  *
  * A server whose environment variable is set (`REDIS_URL`, `REDIS_SECURED_URL`, `REDIS_CLUSTER_URLS` with commas) is
  * used from there and not started. So is the PostgreSQL server of `DATABASE_URL`; `pgBouncer` starts itself in front of it.
+ * So is the storage account of `AZURE_STORAGE_CONNECTION_STRING`.
  */
 export function testServers(...kinds: readonly TestServerKind[]): ServerSetup {
   return async (project) => {

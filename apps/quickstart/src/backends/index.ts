@@ -2,7 +2,7 @@ import type { DiagnosticHandler } from "@agentfw/core";
 import { complain } from "../terminal.ts";
 import type { Backend, OpenBackend } from "./backend.ts";
 
-export type BackendName = "file" | "foundry" | "memory" | "postgres" | "redis";
+export type BackendName = "blob" | "file" | "foundry" | "memory" | "postgres" | "redis";
 
 interface Entry {
   /** True when `--url` can name a server. */
@@ -14,6 +14,11 @@ interface Entry {
 
 /** Every backend, loaded when it is chosen, so that the drivers of the others cost nothing. */
 const BACKENDS: Readonly<Record<BackendName, Entry>> = {
+  blob: {
+    takesUrl: true,
+    staysWithoutUrl: process.env["AZURE_STORAGE_CONNECTION_STRING"] !== undefined,
+    load: async () => (await import("./blob.ts")).blobBackend,
+  },
   file: {
     takesUrl: false,
     staysWithoutUrl: true,

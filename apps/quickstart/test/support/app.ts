@@ -82,6 +82,8 @@ export async function temporaryFolder(): Promise<string> {
 
 /** Without what would choose a model or look like options that npm took. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env).filter(([name]) => !/^(FOUNDRY_|OPENAI_|npm_config_)/i.test(name));
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !/^(AZURE_STORAGE_|FOUNDRY_|OPENAI_|npm_config_)/i.test(name),
+  );
   return Object.fromEntries(entries);
 }

@@ -1,4 +1,6 @@
 import type { Backend } from "../measurement.ts";
+import { blobBackend } from "./blob.ts";
+import { blobStoreBackend } from "./blob-store.ts";
 import { fileBackend, fileWithoutFsyncBackend } from "./file.ts";
 import { memoryBackend } from "./memory.ts";
 import { memoryFileBackend } from "./memory-file.ts";
@@ -22,6 +24,8 @@ export const BACKENDS: readonly Backend[] = [
   redisFarBackend,
   postgresBackend,
   postgresStoreBackend,
+  blobBackend,
+  blobStoreBackend,
   memoryFileBackend,
   openaiBackend,
   runWatchedBackend,

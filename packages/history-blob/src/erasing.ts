@@ -1,0 +1,48 @@
+import { assertObject, configurationError } from "@agentfw/core";
+import type { Call } from "./call.ts";
+import { type ListCursor, nextPage } from "./listing.ts";
+import type { Service } from "./service.ts";
+
+/** Whose conversations are erased. */
+export interface EraseFilter {
+  /** `null` for the conversations without an owner. */
+  readonly owner: string | null;
+}
+
+/** What was erased. */
+export interface ErasedConversations {
+  readonly conversations: number;
+}
+
+/** How the store is asked. */
+export interface Erasing {
+  readonly prefix: string;
+  /** Runs one request within its own deadline. */
+  page<T>(next: (call: Call, service: Service) => Promise<T>): Promise<T>;
+  clear(directory: string): Promise<void>;
+}
+
+const PAGE = 100;
+const AT_ONCE = 8;
+
+/** Clears the conversations of an owner. @throws `configuration` without an owner */
+export async function eraseOwner(filter: EraseFilter, { prefix, page, clear }: Erasing): Promise<ErasedConversations> {
+  assertObject(filter, "filter");
+  const { owner } = filter;
+  if (owner !== null && typeof owner !== "string") {
+    throw configurationError("filter.owner", "must be a string, or null for nobody's");
+  }
+  let cursor: ListCursor | undefined;
+  let conversations = 0;
+  do {
+    const place = { cursor, limit: PAGE };
+    const found = await page((call, service) => nextPage(call, service, { prefix, filter: { owner } }, place));
+    for (let at = 0; at < found.conversations.length; at += AT_ONCE) {
+      const some = found.conversations.slice(at, at + AT_ONCE);
+      await Promise.all(some.map(({ directory }) => clear(directory)));
+      conversations += some.length;
+    }
+    cursor = found.cursor;
+  } while (cursor !== undefined);
+  return { conversations };
+}

@@ -1,0 +1,200 @@
+import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
+import { conflictError, corruptError } from "./errors.ts";
+import { decodeRecords } from "./line-format.ts";
+import { DEFAULT_RECORD_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
+import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
+import { type Entry, parse } from "./parsing.ts";
+import { type SegmentInfo, segmentPosition } from "./segment.ts";
+
+/** A cursor: what is before a place, and before the last `behind` records in front of it. */
+export interface Cursor extends Place {
+  readonly life: string;
+  readonly behind: number;
+}
+
+/** One record where it stands. Without a record it cannot be read. */
+interface Slot {
+  readonly record: HistoryRecord | undefined;
+  readonly entry: Entry;
+  readonly index: number;
+  readonly segment: number;
+  readonly info: SegmentInfo;
+}
+
+const CURSOR = /^([\w-]{16})\.(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/;
+const EMPTY_PAGE: HistoryPage = { records: [], version: "" };
+const FIRST_RECORD_BYTES = 16 * 1024;
+const MOST_PIECE_BYTES = 64 * 1024 * 1024;
+/** A conversation that is cleared or moved under a reader is read again; this often in a row it is not. */
+const MOST_RESTARTS = 5;
+
+/** Takes a cursor apart. @throws `configuration` for what was never one */
+export function parseCursor(text: unknown): Cursor {
+  const [, life, segment, end, behind] = (typeof text === "string" ? CURSOR.exec(text) : null) ?? [];
+  if (life === undefined || Number(end) === 0) {
+    throw noCursor();
+  }
+  return { life, segment: Number(segment), end: Number(end), behind: Number(behind) };
+}
+
+/** Reads a page. The options have been checked. @throws `corrupt`, `conflict`, `configuration` */
+export async function readPage(task: Task, options: ReadOptions, cursor: Cursor | undefined): Promise<HistoryPage> {
+  const { last = Number.POSITIVE_INFINITY } = options;
+  for (let restarts = 0; ; restarts += 1) {
+    const view = await observe(task, cursor === undefined ? last : 1);
+    if (cursor !== undefined && (view === undefined || view.version === "" || view.info.life !== cursor.life)) {
+      throw conflictError("before: the record that the cursor points at is no longer stored", view?.version ?? "");
+    }
+    if (view === undefined || view.version === "") {
+      return options.onCorrupt === "skip" ? { ...EMPTY_PAGE, corrupt: [] } : EMPTY_PAGE;
+    }
+    const page = new PageReader(task, view, options);
+    try {
+      return await page.read(last, cursor);
+    } catch (error) {
+      if (error instanceof NoSuchPlace) {
+        throw cursor === undefined ? cutSegment("read") : noCursor();
+      }
+      if (!(error instanceof MissingSegment) || restarts === MOST_RESTARTS) {
+        throw error;
+      }
+      // Cleared meanwhile, or a part of the conversation is missing: the next look tells.
+      const again = await observe(task, 1);
+      if (again?.info.life === view.info.life && again.version !== "") {
+        return page.readWithout(error.segment);
+      }
+    }
+  }
+}
+
+class PageReader {
+  readonly #task: Task;
+  readonly #view: View;
+  readonly #options: ReadOptions;
+  /** Oldest first. */
+  #slots: Slot[] = [];
+
+  constructor(task: Task, view: View, options: ReadOptions) {
+    this.#task = task;
+    this.#view = view;
+    this.#options = options;
+  }
+
+  async read(last: number, cursor: Cursor | undefined): Promise<HistoryPage> {
+    const { info, segment, parsed } = this.#view;
+    const { front: end, frontFrom } = parsed;
+    const place = cursor ?? { segment, end, info, frontFrom };
+    this.#slots = cursor === undefined ? slotsOf(parsed.entries, segment, info) : [];
+    const reader = new OlderReader(this.#task, info, place);
+    let behind = cursor?.behind ?? 0;
+    while (this.#slots.length < last) {
+      const older = await reader.next(this.#nextBytes(last));
+      if (older === undefined) {
+        break;
+      }
+      const slots = slotsOf(older.entries, older.segment, older.info);
+      if (behind >= slots.length) {
+        throw new NoSuchPlace();
+      }
+      this.#slots = [...slots.slice(0, slots.length - behind), ...this.#slots];
+      behind = 0;
+    }
+    this.#slots = this.#slots.slice(-last);
+    return this.#page(this.#options.withFirst ? await this.#first() : undefined, []);
+  }
+
+  /** The page up to a segment that is missing. */
+  async readWithout(segment: number): Promise<HistoryPage> {
+    const missing = `${segmentPosition(segment)} and what was before it`;
+    if (this.#options.onCorrupt !== "skip") {
+      throw corruptError("read: a part of the conversation is missing", missing);
+    }
+    return this.#page(undefined, [missing]);
+  }
+
+  #nextBytes(last: number): number {
+    const missing = last - this.#slots.length;
+    const [oldest] = this.#slots;
+    if (!Number.isFinite(missing) || oldest === undefined) {
+      return Math.min(MOST_PIECE_BYTES, pieceBytes(missing));
+    }
+    const bytes = this.#slots.reduce((sum, { record }) => sum + (record?.data.length ?? DEFAULT_RECORD_BYTES), 0);
+    return Math.min(MOST_PIECE_BYTES, pieceBytes(missing) + ((2 * bytes) / this.#slots.length) * missing);
+  }
+
+  async #first(): Promise<Slot | undefined> {
+    const { info } = this.#view;
+    const [oldest] = this.#slots;
+    if (oldest !== undefined && olderThan(oldest) === undefined) {
+      return oldest;
+    }
+    return firstSlot(this.#task, info);
+  }
+
+  #page(first: Slot | undefined, missing: readonly string[]): HistoryPage {
+    const { onCorrupt = "error" } = this.#options;
+    const [oldest] = this.#slots;
+    const looked = first === undefined || first === oldest ? this.#slots : [first, ...this.#slots];
+    const corrupt = [...missing, ...looked.filter(({ record }) => record === undefined).map(positionOf)];
+    if (corrupt[0] !== undefined && onCorrupt === "error") {
+      throw corruptError("read: a stored record cannot be read", corrupt[0]);
+    }
+    const older = oldest === undefined || missing.length > 0 ? undefined : olderThan(oldest);
+    return {
+      records: this.#slots.flatMap(({ record }) => record ?? []),
+      version: this.#view.version,
+      ...(older === undefined ? {} : { older }),
+      ...(first?.record === undefined ? {} : { first: first.record }),
+      ...(onCorrupt === "skip" ? { corrupt } : {}),
+    };
+  }
+}
+
+/** The first record of a conversation. */
+async function firstSlot(task: Task, { first, life }: SegmentInfo): Promise<Slot | undefined> {
+  const { call, service, conversation } = task;
+  for (let bytes = FIRST_RECORD_BYTES; ; bytes *= 8) {
+    const piece = await service.read(call, { directory: conversation.directory, segment: first }, 0, bytes);
+    if (piece === undefined || piece.info.life !== life) {
+      throw new MissingSegment(first);
+    }
+    const isAll = piece.bytes.length >= piece.size;
+    const { entries, isTorn } = parse(piece.bytes, 0, true);
+    // The last line may have been cut by the piece's end.
+    const whole = isTorn && !isAll ? entries.slice(0, -1) : entries;
+    if (whole.length > 0 || isAll) {
+      return slotsOf(whole.slice(0, 1), first, piece.info)[0];
+    }
+  }
+}
+
+/** The cursor to what is older than a record. Undefined: there is nothing. */
+function olderThan({ entry, index, segment, info }: Slot): string | undefined {
+  const cursor = (place: Place, behind: number) => `${info.life}.${place.segment}.${place.end}.${behind}`;
+  if (index > 0) {
+    return cursor({ segment, end: entry.end }, (entry.turn?.ids.length ?? 1) - index);
+  }
+  if (entry.turn?.turn === 1) {
+    return undefined;
+  }
+  if (entry.start > 0) {
+    return cursor({ segment, end: entry.start }, 0);
+  }
+  return segment > info.first ? cursor({ segment: segment - 1, end: info.before }, 0) : undefined;
+}
+
+function slotsOf(entries: readonly Entry[], segment: number, info: SegmentInfo): Slot[] {
+  return entries.flatMap((entry) => {
+    const records = entry.turn === undefined ? [undefined] : decodeRecords(entry.turn);
+    return records.map((record, index) => ({ record, entry, index, segment, info }));
+  });
+}
+
+function positionOf({ segment, entry, index }: Slot): string {
+  const position = segmentPosition(segment, entry.start);
+  return entry.turn === undefined ? position : `${position}, record ${index}`;
+}
+
+function noCursor(): Error {
+  return configurationError("before", "must be a cursor that read gave");
+}

@@ -1,0 +1,68 @@
+import { AgentFrameworkError } from "@agentfw/core";
+import { corruptError, PROVIDER } from "./errors.ts";
+
+/** What every blob of ours carries as metadata. */
+export interface SegmentInfo {
+  /** Random; a new one for each conversation that begins, also under a name that was in use before. */
+  readonly life: string;
+  /** The number of the conversation's first segment. */
+  readonly first: number;
+  /** The size of the segment before this one when it was sealed; 0 for the first. */
+  readonly before: number;
+  /** How many turns the segments before this one hold. */
+  readonly base: number;
+}
+
+const LAYOUT = 1;
+
+/** The metadata of a new segment. `names` is the key where the blob's name does not tell it. */
+export function encodeSegmentInfo(info: SegmentInfo, names: string | undefined): Record<string, string> {
+  return {
+    layout: String(LAYOUT),
+    life: info.life,
+    first: String(info.first),
+    before: String(info.before),
+    base: String(info.base),
+    ...(names === undefined ? {} : { names }),
+  };
+}
+
+/** Refuses a newest segment that nothing can be appended to. @throws `corrupt` */
+export function assertAppendBlob(segment: number, blobType: string | undefined): void {
+  if (blobType !== "AppendBlob") {
+    throw corruptError("a blob of another type stands under the name", segmentPosition(segment));
+  }
+}
+
+/**
+ * Reads metadata.
+ *
+ * @throws `corrupt` for a blob that is none of ours, `unsupported` for one of a later version.
+ */
+export function decodeSegmentInfo(
+  segment: number,
+  metadata: { readonly [name: string]: string } | undefined,
+): SegmentInfo {
+  // Some clients give the names of metadata in other cases than they were written in.
+  const fields = new Map(Object.entries(metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const layout = Number(fields.get("layout"));
+  if (layout > LAYOUT) {
+    const message = `the blob has layout version ${layout}; this package reads ${LAYOUT}`;
+    throw new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+  }
+  const [first, before, base] = ["first", "before", "base"].map((name) => Number(fields.get(name) ?? Number.NaN));
+  const life = fields.get("life");
+  if (layout !== LAYOUT || life === undefined || !isCount(first) || !isCount(before) || !isCount(base)) {
+    throw corruptError("a blob of someone else stands under the name", segmentPosition(segment));
+  }
+  return { life, first, before, base };
+}
+
+/** How positions are told in errors. */
+export function segmentPosition(segment: number, byte?: number): string {
+  return byte === undefined ? `segment ${segment}` : `segment ${segment}, byte ${byte}`;
+}
+
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0;
+}

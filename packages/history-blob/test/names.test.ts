@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import {
+  conversationPlace,
+  ownerDirectory,
+  parseBlobName,
+  parseNames,
+  segmentName,
+  segmentNumber,
+} from "../src/names.ts";
+import { conversation, records } from "./support/conversation.ts";
+import { blobNames, openContainer, openStore } from "./support/storage.ts";
+
+const SESSIONS = [
+  "a",
+  "A",
+  "a:b",
+  "a/b",
+  "a_b",
+  "a=b",
+  "a=003db",
+  "=",
+  "~unowned",
+  "~",
+  "{x}",
+  "{}",
+  "}{",
+  ".",
+  "..",
+  "a.",
+  ".a",
+  "a%2Fb",
+  "a b",
+  "a+b",
+  "a@example.com",
+  "a\\b",
+  "a?b#c",
+  "a\0b",
+  "a\nb",
+  "é",
+  "e\u0301",
+  "😀",
+  "\ud83d",
+  "\ude00",
+  "*",
+  "x".repeat(239),
+  "x".repeat(240),
+  "x".repeat(241),
+  `${"x".repeat(600)}a`,
+  `${"x".repeat(600)}b`,
+  "☃".repeat(60),
+  "s999999999-0.jsonl",
+];
+
+test("every key has a place of its own, which no place of another one begins with", () => {
+  const keys = SESSIONS.flatMap((name) => [
+    conversation(name),
+    conversation("a", { owner: name }),
+    conversation("a", { source: name }),
+  ]);
+  const extra = [conversation("a", { owner: null }), conversation("a", { owner: "" })];
+  const directories = [...keys, ...extra].map((key) => conversationPlace("history", key, true).directory);
+  expect(new Set(directories).size).toBe(new Set([...keys, ...extra].map((key) => JSON.stringify(key))).size);
+  for (const directory of directories) {
+    expect(directory.split("/")).toHaveLength(5);
+    expect(directory).toMatch(/^history(?:\/[A-Za-z0-9._@+=~-]+){3}\/$/);
+    expect(directory.split("/").some((part) => /^\.|\.$/.test(part))).toBe(false);
+    expect(segmentName(directory, 999_999_999).length + 200).toBeLessThanOrEqual(1024);
+  }
+});
+
+test("plain names are readable", () => {
+  const { directory } = conversationPlace("history", conversation("support-1.Ann_2+3@x"), true);
+  expect(directory).toBe("history/owner-1/main/support-1.Ann_2+3@x/");
+  expect(segmentName(directory, 3)).toBe(`${directory}s999999996-3.jsonl`);
+  expect(ownerDirectory("history", null)).toBe("history/~unowned/");
+  expect(ownerDirectory("history", "ann", "main")).toBe("history/ann/main/");
+});
+
+test("a key comes back out of a name, or out of what is kept beside it", () => {
+  for (const session of SESSIONS) {
+    for (const key of [
+      conversation(session),
+      conversation("s", { owner: session }),
+      conversation("s", { owner: null, source: session }),
+    ]) {
+      const { directory, names } = conversationPlace("a/b", key, true);
+      const place = parseBlobName("a/b", segmentName(directory, 12));
+      expect(place).toMatchObject({ directory, segment: 12 });
+      expect(place?.key ?? parseNames(names ?? "")).toEqual(key);
+    }
+  }
+  expect(conversationPlace("a", conversation("x".repeat(300)), false).names).toBeUndefined();
+});
+
+test("what is no name of a segment is none", () => {
+  for (const name of [
+    "s999999999-0.json",
+    "s999999999-1.jsonl",
+    "999999999-0.jsonl",
+    "s99999999-0.jsonl",
+    "s999999999-0.jsonl.bak",
+    "",
+  ]) {
+    expect(segmentNumber(name), name).toBeUndefined();
+  }
+  for (const name of [
+    "a",
+    "a/b/c/s999999999-0.jsonl",
+    "history/a/b/c/d/s999999999-0.jsonl",
+    "history/a/b/s999999999-0.jsonl",
+  ]) {
+    expect(parseBlobName("history", name), name).toBeUndefined();
+  }
+  expect(parseNames("no base64 of JSON")).toBeUndefined();
+  expect(parseNames(Buffer.from('["a"]').toString("base64"))).toBeUndefined();
+});
+
+test("the service takes every name, keeps them apart, and list gives them back", async () => {
+  const container = await openContainer();
+  const store = openStore(container);
+  const keys = SESSIONS.map((session) => conversation(session));
+  await Promise.all(
+    keys.map((key) => store.append(key, records(createHash("md5").update(JSON.stringify(key)).digest("hex"), 1))),
+  );
+  expect(await blobNames(container)).toHaveLength(keys.length);
+  const reader = openStore(container);
+  for (const key of keys) {
+    const [record] = (await reader.read(key)).records;
+    expect(record?.id).toBe(`${createHash("md5").update(JSON.stringify(key)).digest("hex")}-0`);
+  }
+  const { items } = await reader.list({ owner: "owner-1" }, { limit: 1_000 });
+  const listed = items.map(({ key }) => JSON.stringify(key.session));
+  expect(listed.sort()).toEqual(SESSIONS.map((session) => JSON.stringify(session)).sort());
+});

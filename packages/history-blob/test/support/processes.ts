@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import type { ChildTask } from "./child.ts";
+
+/** The driver is no module in part; bundled into one, it still wants what it requires. */
+const BANNER = 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);';
+
+/** Runs tasks in processes of their own, which begin at the same moment, and gives their exit codes. */
+export async function runTogether(tasks: readonly ChildTask[]): Promise<(number | null)[]> {
+  const program = await bundle();
+  const children = tasks.map((task) => {
+    const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
+    const ready = new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+    return { ended, ready: Promise.race([ready, ended]), begin: () => child.stdin.end("begin\n") };
+  });
+  await Promise.all(children.map(({ ready }) => ready));
+  for (const { begin } of children) {
+    begin();
+  }
+  return Promise.all(children.map(({ ended }) => ended));
+}
+
+/** The oldest supported Node runs no TypeScript. */
+async function bundle(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "agentfw-history-blob-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const esbuild = createRequire(new URL("../../../../package.json", import.meta.url))("esbuild");
+  const outfile = join(directory, "child.mjs");
+  await esbuild.build({
+    entryPoints: [fileURLToPath(new URL("child.ts", import.meta.url))],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20.19",
+    banner: { js: BANNER },
+    logLevel: "warning",
+  });
+  return outfile;
+}
