@@ -1,13 +1,13 @@
 import { AgentSession, SessionStore } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { monitor } from "./support/monitor.ts";
-import { openStore } from "./support/redis.ts";
+import { openStore, ownServer } from "./support/redis.ts";
 
 const TEXT = '{"a":1}';
 
 describe("round trips", () => {
   test("are one for each call, by the script's name", async () => {
-    const { store, client, keyPrefix } = openStore({ ttlSeconds: 60 });
+    const { store, client, keyPrefix } = await ownServer({ ttlSeconds: 60 });
     const { etag } = await store.create("a", TEXT, { tags: { a: "b" } });
     await store.set("b", TEXT, { ifMatch: "*" }).catch(() => undefined);
     await store.get("a");
@@ -36,7 +36,7 @@ describe("round trips", () => {
   });
 
   test("are one to load a session and one to save it", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     const sessions = new SessionStore(store);
     await sessions.save(new AgentSession({ sessionId: "s", owner: "alice" }));
     await sessions.load("s", { owner: "alice" });
@@ -47,7 +47,7 @@ describe("round trips", () => {
   });
 
   test("are two when the server has forgotten the script, and one from then on", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     await store.set("a", TEXT);
     await client.script("FLUSH");
     const first = await monitor(client, keyPrefix, () => store.set("a", TEXT));
@@ -57,7 +57,7 @@ describe("round trips", () => {
   });
 
   test("of many calls at once do not wait for each other", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     await store.set("a", TEXT);
     let isSent = 0;
     const { sent } = await monitor(client, keyPrefix, () =>
@@ -70,7 +70,7 @@ describe("round trips", () => {
 
 describe("a listing", () => {
   test("reads no value, and neither does a write", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     for (let index = 0; index < 30; index += 1) {
       await store.set(`item-${index}`, TEXT, { tags: { half: String(index % 2) } });
     }
@@ -88,7 +88,7 @@ describe("a listing", () => {
   });
 
   test("takes the server less than 1,500 entries at a time, however many it looks at", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     const writes = Array.from({ length: 4_000 }, (_, index) => {
       const side = index % 2 === 0 ? { left: "yes" } : { right: "yes" };
       const both = index === 3_998 ? { left: "yes", right: "yes" } : side;
@@ -115,7 +115,7 @@ describe("a listing", () => {
   });
 
   test("looks at the rarest of several tags only", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     await Promise.all(
       Array.from({ length: 1_000 }, (_, index) =>
         store.set(`item-${index}`, TEXT, { tags: { all: "yes", rare: String(index % 250) } }),
@@ -129,7 +129,7 @@ describe("a listing", () => {
   });
 
   test("gives every key once that was there throughout, while two others write, delete and create", async () => {
-    const { store, client, keyPrefix } = openStore();
+    const { store, client, keyPrefix } = await ownServer();
     const staying = Array.from({ length: 300 }, (_, index) => `stays-${index}`);
     for (const key of staying) {
       await store.set(key, TEXT, { tags: { kind: "x" } });

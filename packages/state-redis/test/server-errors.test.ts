@@ -1,9 +1,8 @@
-import { startRedis } from "@agentfw/test-servers";
 import { Cluster } from "ioredis";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { RedisStateStore } from "../src/index.ts";
 import { DELETE, PUT } from "../src/scripts.ts";
-import { codeOf, keysBelow, openClient, openStore, rejection } from "./support/redis.ts";
+import { codeOf, keysBelow, openClient, openStore, ownServer, rejection } from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
 const TEXT = '{"a":1}';
@@ -11,13 +10,6 @@ const TEXT = '{"a":1}';
 /** Every command that a script calls which writes. */
 const CALLS = [PUT, DELETE].flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)]);
 const COMMANDS = [...new Set(CALLS.map(([, command = ""]) => command.toLowerCase()))];
-
-/** A server that only the running test has. */
-async function ownServer() {
-  const server = await startRedis();
-  onTestFinished(() => server.stop());
-  return openStore({ url: server.url });
-}
 
 function withUser(user: string, password: string): string {
   const url = new URL(inject("securedRedisUrl"));

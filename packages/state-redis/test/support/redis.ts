@@ -1,3 +1,4 @@
+import { startRedis } from "@agentfw/test-servers";
 import { Redis } from "ioredis";
 import { inject, onTestFinished } from "vitest";
 import { RedisStateStore, type RedisStateStoreOptions } from "../../src/index.ts";
@@ -32,6 +33,16 @@ export function openStore(options: RedisStateStoreOptions & { readonly url?: str
     client: openClient(url),
     keysOf: (key, owner = null) => itemKeys(keyPrefix, owner, storedName(key)),
   };
+}
+
+/**
+ * A store on a server that only the running test has. What MONITOR shows of a busy server can come before its own answer,
+ * and a script that one test makes a server forget would be missed by others.
+ */
+export async function ownServer(options: RedisStateStoreOptions = {}): Promise<StoreUnderTest> {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  return openStore({ url: server.url, ...options });
 }
 
 /** Every key below a prefix, sorted. */
