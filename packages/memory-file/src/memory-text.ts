@@ -9,7 +9,8 @@ export interface Memory {
   readonly headerLines: number;
 }
 
-const HEADER = /^---\r?\ndescription:[ \t]*([^\r\n]*?)[ \t]*\r?\n---\r?\n/;
+/** Has one way to match only: with blanks around the value as parts of their own, a line of blanks would take forever. */
+const HEADER = /^---\r?\ndescription:([^\r\n]*)\r?\n---\r?\n/;
 
 /**
  * Takes a file apart. What describes it stands in three lines at its top, as in many collections of notes, so that both
@@ -20,7 +21,7 @@ export function parseMemory(text: string): Memory {
   if (header === undefined) {
     return { description: undefined, content: text, headerLines: 0 };
   }
-  const description = oneLine(unquoted(value ?? ""));
+  const description = oneLine(unquoted((value ?? "").trim()));
   return {
     description: description === "" ? undefined : description,
     content: text.slice(header.length),

@@ -161,6 +161,15 @@ describe("a memory as text", () => {
     }
   });
 
+  test.each([
+    ["without an end", `---\ndescription:${" ".repeat(4_000)}x`],
+    ["with blanks between words", `---\ndescription: x${" ".repeat(200_000)}x\n---\n`],
+    ["with blanks at its end", `---\ndescription: x${" \t".repeat(200_000)}\n--`],
+  ])("is taken apart at once, also with a header %s", (_, content) => {
+    expect(parseMemory(formatMemory(content, undefined))).toMatchObject({ content });
+    expect(parseMemory(formatMemory(content, "plain"))).toMatchObject({ content, description: "plain" });
+  });
+
   test("cuts a long description between characters", () => {
     const line = oneLine("😀".repeat(1_000));
     expect(Array.from(line)).toHaveLength(300);
