@@ -73,7 +73,22 @@ describe.each(STORES)("memory %s", (_, open) => {
     const store = await open();
     const run = await beginOn(store);
     const names = ["../a", "/a", "C:\\a", "a/b", "memories.md", "Memories.MD", "x_description.md", "X_Description.md"];
-    for (const file_name of [...names, "", ".", "..", "con", "a\u0000", "a\nb", "a\u202eb", 7, null, undefined]) {
+    for (const file_name of [
+      ...names,
+      "",
+      ".",
+      "..",
+      "con",
+      ".git",
+      ".a.md",
+      "a\u0000",
+      "a\nb",
+      "a\u202eb",
+      "a\u061c",
+      7,
+      null,
+      undefined,
+    ]) {
       for (const [tool, rest] of [
         ["write", { content: "x" }],
         ["read", {}],
@@ -119,9 +134,9 @@ describe.each(STORES)("memory %s", (_, open) => {
     expect(JSON.stringify(listed)).toContain("10 more are not listed");
   });
 
-  test("hides what other implementations keep beside memories, and directories", async () => {
+  test("hides what other implementations keep beside memories, hidden files and directories", async () => {
     const store = await open();
-    for (const name of ["memories.md", "notes_description.md", "folder/inner.md", "notes.md"]) {
+    for (const name of ["memories.md", "notes_description.md", "folder/inner.md", ".gitignore", "notes.md"]) {
       await store.write(`users/42/${name}`, "text");
     }
     const run = await beginOn(store);
