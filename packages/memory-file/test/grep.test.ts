@@ -31,6 +31,17 @@ describe.each(STORES)("grep %s", (_, open) => {
     expect(await run.call("grep", { regex_pattern: "description" })).toEqual([]);
   });
 
+  test("shows what stands in files also when many descriptions match before", async () => {
+    const run = await beginOn(await open());
+    const names = Array.from({ length: 250 }, (_, index) => `f-${100 + index}.md`);
+    const description = "about a meeting";
+    await Promise.all(names.map((file_name) => run.call("write", { file_name, content: "x", description })));
+    await run.call("write", { file_name: "z.md", content: "x\nThe meeting is at 5.", description });
+    expect(await run.call("grep", { regex_pattern: "meeting" })).toEqual([
+      { file_name: "z.md", matching_lines: [{ line_number: 2, line: "The meeting is at 5." }] },
+    ]);
+  });
+
   test("refuses patterns above 256 characters and what no linear engine can do", async () => {
     const run = await beginOn(await open());
     await run.call("write", { file_name: "a.md", content: "a".repeat(256) });
