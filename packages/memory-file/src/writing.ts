@@ -119,7 +119,9 @@ export class Writing {
     await file.stamp(existing?.mtimeNs);
     lock.assertFresh();
     progress.beforeChange();
-    return { etag: await file.moveTo(directory, place.name) };
+    await file.moveTo(directory, place.name);
+    progress.afterChange();
+    return { etag: await file.etag() };
   }
 
   async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
@@ -143,6 +145,7 @@ export class Writing {
           return false;
         }
         await directory.verify();
+        progress.afterChange();
         if (this.#settings.fsync) {
           await directory.sync();
         }
@@ -200,7 +203,7 @@ export class Writing {
         });
       } catch (error) {
         // The directory was empty, and a delete removed it meanwhile.
-        if (systemCode(error) !== "ENOENT" || attempt === MOST_ATTEMPTS) {
+        if (systemCode(error) !== "ENOENT" || attempt === MOST_ATTEMPTS || progress.isDone) {
           throw error;
         }
         progress.assertWanted();
