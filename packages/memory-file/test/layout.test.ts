@@ -106,6 +106,32 @@ describe("on disk", () => {
   });
 });
 
+test("a file system that takes more spellings for one name than we do loses nothing", async () => {
+  const { store, root } = await openStore();
+  await store.write("ss.md", "one");
+  await store.write("users/ss/a.md", "one");
+  const asThere = (argument: unknown) =>
+    typeof argument === "string" ? argument.replaceAll("ß", "ss").replace("_STORE", "_store") : argument;
+  for (const call of ["open", "lstat", "rename", "mkdir", "unlink"] as const) {
+    const original = fs[call];
+    const spy = vi
+      .spyOn(fs, call)
+      .mockImplementation(((...args: unknown[]) => Reflect.apply(original, fs, args.map(asThere))) as never);
+    onTestFinished(() => spy.mockRestore());
+  }
+  const { store: other } = await openStore({ root });
+  for (const path of ["ß.md", "users/ß/a.md"]) {
+    expect(await codeOf(other.write(path, "two"))).toBe("conflict");
+    expect(await other.read(path)).toBeUndefined();
+    expect(await other.exists(path)).toBe(false);
+    expect(await other.delete(path)).toBe(false);
+  }
+  expect(await other.search(".")).toEqual([
+    { path: "ss.md", line: 1, text: "one" },
+    { path: "users/ss/a.md", line: 1, text: "one" },
+  ]);
+});
+
 describe("an etag", () => {
   test("changes with an edit by someone else, also one of the same length", async () => {
     const { store, root } = await openStore();
