@@ -160,4 +160,16 @@ describe("an etag", () => {
     }
     expect(new Set(etags).size).toBe(6);
   });
+
+  test("is new with each write also after the last time that the file system knows", async () => {
+    const { store, root } = await openStore();
+    await store.write("a.md", "x");
+    const last = 15_032_385_535;
+    await utimes(join(root, "a.md"), last, last);
+    const etags = [(await store.read("a.md"))?.etag];
+    for (let turn = 0; turn < 5; turn += 1) {
+      etags.push((await store.write("a.md", "x")).etag);
+    }
+    expect(new Set(etags).size).toBe(6);
+  });
 });
