@@ -118,6 +118,13 @@ describe("reading for the index", () => {
     expect(changed.index).not.toContain("f-21.md");
   });
 
+  test("asks for nothing where nothing is listed", async () => {
+    const { store, asked } = counting(new InMemoryFileStore());
+    await store.write("users/42/a.md", "x");
+    expect((await beginOn(store, { maxIndexEntries: 0 })).index).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
   test("sees what another process changed", async () => {
     const { store, root } = await openStore();
     const { store: other } = await openStore({ root });
