@@ -25,6 +25,14 @@ describe("on disk", () => {
     }
   });
 
+  test("the store's own directory is hidden from git also when a crash came before", async () => {
+    const { root } = await openStore();
+    await mkdir(join(root, "_store"), { recursive: true });
+    const { store } = await openStore({ root });
+    await store.write("a.md", "x");
+    expect(await readFile(join(root, "_store", ".gitignore"), "utf8")).toBe("*\n");
+  });
+
   test("a person's own files and edits are taken as they are", async () => {
     const { store, root } = await openStore();
     await mkdir(join(root, "users", "42"), { recursive: true });
