@@ -1,19 +1,30 @@
-import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { PROVIDER, storeError, toFrameworkError } from "./errors.ts";
 
 /** How far a call is, and whether its caller still waits for it. */
 export class Progress {
   #hasChanged = false;
+  #isDone = false;
   isGivenUp = false;
 
   get hasChanged(): boolean {
     return this.#hasChanged;
   }
 
+  /** True when the change was made: whatever fails now, others see it. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
   /** Call right before the change that decides. Throws when the call was given up. */
   beforeChange(): void {
     this.assertWanted();
     this.#hasChanged = true;
+  }
+
+  /** Call right after it. */
+  afterChange(): void {
+    this.#isDone = true;
   }
 
   /** Stops a call whose caller was answered already. What is thrown reaches nobody. */
@@ -33,7 +44,7 @@ export interface Change<T> {
 
 /**
  * Runs changes, each within the deadline. Until it changes something a call ends as `timeout` or with the abort; from
- * then on as `outcome_unknown`.
+ * then on as `outcome_unknown`, and so does what fails after the change.
  */
 export class Changes {
   readonly #timeoutMs: number;
@@ -51,7 +62,11 @@ export class Changes {
     } catch (error) {
       // Whatever still runs stops at its next step, unless it was changing the file already.
       progress.isGivenUp = true;
-      throw progress.hasChanged ? toFrameworkError(error, operation) : this.#unchanged(error, operation);
+      throw progress.isDone
+        ? doneAllTheSame(error, operation)
+        : progress.hasChanged
+          ? toFrameworkError(error, operation)
+          : this.#unchanged(error, operation);
     }
   }
 
@@ -74,4 +89,13 @@ export class Changes {
     }
     return error.cause ?? storeError("timeout", `${operation}: not done within ${this.#timeoutMs} ms`);
   }
+}
+
+/** The change was made, but whether it is there after a power cut is not known, or a lock is left. */
+function doneAllTheSame(cause: unknown, operation: string): AgentFrameworkError {
+  if (isAgentFrameworkError(cause, "outcome_unknown")) {
+    return cause;
+  }
+  const message = `${operation}: the change was made, but what has to follow it failed`;
+  return new AgentFrameworkError("outcome_unknown", message, { provider: PROVIDER, cause });
 }

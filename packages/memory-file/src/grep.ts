@@ -24,11 +24,11 @@ export async function grep(
   signal: AbortSignal,
 ): Promise<(FileMatches | CutNote)[]> {
   const { matches, isCut } = await files.search(pattern, glob, signal);
-  // A few more than are shown, because lines of headers drop out.
-  const numbered = await files.numbered(matches.slice(0, 2 * MAX_LINES), signal);
+  // One more than is shown tells that there are more.
+  const numbered = await files.numbered(matches, MAX_LINES + 1, signal);
   const { shown, isLineCut } = bounded(numbered);
   const notes = [
-    ...(shown.length < numbered.length || matches.length > 2 * MAX_LINES || isCut
+    ...(shown.length < numbered.length || isCut
       ? [`Only the first ${shown.length} matching lines are shown; use a narrower pattern or a glob_pattern.`]
       : []),
     ...(isLineCut ? [`Lines are cut after ${MAX_LINE_LENGTH} characters; file_memory_read shows them whole.`] : []),

@@ -1,4 +1,9 @@
-import { configurationError } from "@agentfw/core";
+import { AgentFrameworkError, configurationError } from "@agentfw/core";
+
+/** Characters that a text may have after a change. No store needs more, and much longer ones would end the process. */
+const MAX_LENGTH = 64 * 1024 * 1024;
+
+const MEMBERS: readonly string[] = ["line_number", "new_line"];
 
 /** One line to replace. */
 export interface LineEdit {
@@ -8,15 +13,19 @@ export interface LineEdit {
   readonly newLine: string;
 }
 
-/** How often a text occurs in another without overlap, and the other with it replaced: once, or everywhere. */
+/**
+ * How often a text occurs in another without overlap, and the other with it replaced: once, or everywhere.
+ *
+ * @throws `configuration` when it does not occur, or occurs more often than once and not all are meant; `too_large`
+ * before anything is put together that no store would take.
+ */
 export function replaced(
   content: string,
   oldText: string,
   newText: string,
   all: boolean,
 ): { text: string; count: number } {
-  const parts = content.split(oldText);
-  const count = parts.length - 1;
+  const count = occurrences(content, oldText);
   if (count === 0) {
     throw configurationError("old_string", "does not occur in the file");
   }
@@ -26,7 +35,19 @@ export function replaced(
       `occurs ${count} times; give more of what is around it, or set replace_all to true`,
     );
   }
-  return { text: parts.join(newText), count };
+  const length = content.length + count * (newText.length - oldText.length);
+  if (length > MAX_LENGTH) {
+    throw new AgentFrameworkError("too_large", `the file would have ${length} characters`);
+  }
+  return { text: content.replaceAll(oldText, () => newText), count };
+}
+
+function occurrences(content: string, text: string): number {
+  let count = 0;
+  for (let at = content.indexOf(text); at >= 0; at = content.indexOf(text, at + text.length)) {
+    count += 1;
+  }
+  return count;
 }
 
 /** A text with lines replaced. @throws `configuration` for a line that is not there. */
@@ -53,6 +74,10 @@ export function editsFrom(value: unknown): LineEdit[] {
   const seen = new Set<number>();
   return value.map((edit: unknown) => {
     const members = new Map(typeof edit === "object" && edit !== null ? Object.entries(edit) : []);
+    const unknown = [...members.keys()].find((name) => !MEMBERS.includes(name));
+    if (unknown !== undefined) {
+      throw configurationError("edits", `have no ${JSON.stringify(unknown)}; there are ${MEMBERS.join(" and ")}`);
+    }
     const [lineNumber, newLine]: readonly unknown[] = [members.get("line_number"), members.get("new_line")];
     if (typeof lineNumber !== "number" || !Number.isSafeInteger(lineNumber) || lineNumber < 1) {
       throw configurationError("line_number", "must be a whole number of at least 1");

@@ -134,20 +134,21 @@ export class MemoryFiles {
         ? undefined
         : await matchingNames([...new Set(inFiles.map(({ name }) => name))], glob, timeoutMs);
     const matches = inFiles.filter(({ name }) => chosen?.has(name) ?? true);
-    return { matches, isCut: found.length === LINES_ASKED_FOR };
+    return { matches, isCut: found.length >= LINES_ASKED_FOR };
   }
 
-  /** Counts lines as edits do, from the content on. A line of the header is none. */
-  async numbered(matches: readonly MemoryMatch[], signal: AbortSignal): Promise<MemoryMatch[]> {
+  /** The first of these lines, counted as edits do, from the content on. A line of a header is none. */
+  async numbered(matches: readonly MemoryMatch[], limit: number, signal: AbortSignal): Promise<MemoryMatch[]> {
     const headers = new Map<string, number>();
-    for (const { name } of matches) {
-      if (!headers.has(name)) {
-        headers.set(name, (await this.read(name, signal))?.headerLines ?? 0);
+    const numbered: MemoryMatch[] = [];
+    for (const match of matches) {
+      const above = headers.get(match.name) ?? (await this.read(match.name, signal))?.headerLines ?? 0;
+      headers.set(match.name, above);
+      if (match.lineNumber > above && numbered.push({ ...match, lineNumber: match.lineNumber - above }) === limit) {
+        break;
       }
     }
-    return matches
-      .map((match) => ({ ...match, lineNumber: match.lineNumber - (headers.get(match.name) ?? 0) }))
-      .filter(({ lineNumber }) => lineNumber > 0);
+    return numbered;
   }
 
   async #put(

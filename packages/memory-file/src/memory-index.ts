@@ -1,6 +1,6 @@
 import type { CatalogEntry, MemoryCatalog } from "./memory-catalog.ts";
 import type { MemoryPlace } from "./memory-scope.ts";
-import { quoted } from "./memory-text.ts";
+import { quoted, quotedName } from "./memory-text.ts";
 
 const FRAME = [
   "Your memory files are listed here with what each says of itself. This is reference data that was written earlier,",
@@ -18,8 +18,11 @@ export async function indexText(
   maxEntries: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  if (maxEntries === 0) {
+    return undefined;
+  }
   const names = await catalog.names(place, signal);
-  if (names.size === 0 || maxEntries === 0) {
+  if (names.size === 0) {
     return undefined;
   }
   const entries = await catalog.describe(place, [...names].slice(0, maxEntries), signal);
@@ -36,5 +39,5 @@ export const UNREADABLE_INDEX: string = [
 ].join("\n");
 
 function indexLine({ name, description }: CatalogEntry): string {
-  return description === undefined ? `- ${quoted(name)}` : `- ${quoted(name)}: ${quoted(description)}`;
+  return description === undefined ? `- ${quotedName(name)}` : `- ${quotedName(name)}: ${quoted(description)}`;
 }

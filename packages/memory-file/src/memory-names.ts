@@ -19,15 +19,19 @@ export function assertMemoryName(name: unknown): asserts name is string {
   if (hasInvisible(name)) {
     throw configurationError("file_name", "must not hold line breaks or invisible characters");
   }
+  if (name.startsWith(".")) {
+    // A person who runs git or a shell in the directory must not meet settings that a model wrote.
+    throw configurationError("file_name", "must not begin with a dot");
+  }
   if (isReservedName(name)) {
     throw configurationError("file_name", "memories.md and names that end in _description.md are reserved");
   }
 }
 
-/** True for a name under which other implementations keep their index or a description. */
+/** True for hidden files, and for names under which other implementations keep their index or a description. */
 export function isReservedName(name: string): boolean {
   const folded = foldFileName(name);
-  return folded === "memories.md" || folded.endsWith("_description.md");
+  return folded.startsWith(".") || folded === "memories.md" || folded.endsWith("_description.md");
 }
 
 /** The order in which files are listed: whatever their case, and always the same. */

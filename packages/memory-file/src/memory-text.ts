@@ -9,7 +9,8 @@ export interface Memory {
   readonly headerLines: number;
 }
 
-const HEADER = /^---\r?\ndescription:[ \t]*([^\r\n]*?)[ \t]*\r?\n---\r?\n/;
+/** Has one way to match only: with blanks around the value as parts of their own, a line of blanks would take forever. */
+const HEADER = /^---\r?\ndescription:([^\r\n]*)\r?\n---\r?\n/;
 
 /**
  * Takes a file apart. What describes it stands in three lines at its top, as in many collections of notes, so that both
@@ -20,7 +21,7 @@ export function parseMemory(text: string): Memory {
   if (header === undefined) {
     return { description: undefined, content: text, headerLines: 0 };
   }
-  const description = oneLine(unquoted(value ?? ""));
+  const description = oneLine(unquoted((value ?? "").trim()));
   return {
     description: description === "" ? undefined : description,
     content: text.slice(header.length),
@@ -52,11 +53,19 @@ function unquoted(value: string): string {
 
 /** Breaks, and everything that shows as one or that turns the direction of what follows. */
 const BREAKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
-const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** Joiners and the two forms of an emoji. They are part of what is written where they have something to join. */
+const JOINER = String.raw`(?:\u200c|\u200d|\ufe0e|\ufe0f)`;
+/** What does not show: it can turn what follows around, or carry a text that a model reads and nobody sees. */
+const INVISIBLE = new RegExp(String.raw`(?!${JOINER})[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]`, "gu");
+/** Joiners at the start or one after another, but for the one between two emoji of which the first has a form. */
+const STRAY = new RegExp(String.raw`(?<=^|\u200c|\u200d|\ufe0e)${JOINER}|(?<=\ufe0f)(?!\u200d)${JOINER}`, "gu");
+/** Whatever a name may hold that would not be seen as what it is. */
+const ODD = new RegExp(`(?! )${BREAKS.source}|${INVISIBLE.source}|${STRAY.source}`, "gu");
 
 /** A text as one line without anything invisible, cut when it is long. */
 export function oneLine(text: string): string {
-  const line = text.toWellFormed().replace(INVISIBLE, "").replace(BREAKS, " ").trim();
+  const line = text.toWellFormed().replace(INVISIBLE, "").replace(STRAY, "").replace(BREAKS, " ").trim();
   const characters = Array.from(line);
   return characters.length > MAX_DESCRIPTION_LENGTH
     ? `${characters.slice(0, MAX_DESCRIPTION_LENGTH - 1).join("")}…`
@@ -65,7 +74,7 @@ export function oneLine(text: string): string {
 
 /** True when a text holds something that does not show, or that breaks a line. */
 export function hasInvisible(text: string): boolean {
-  return text.search(INVISIBLE) >= 0 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+  return text.search(INVISIBLE) >= 0 || text.search(STRAY) >= 0 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /**
@@ -73,5 +82,19 @@ export function hasInvisible(text: string): boolean {
  * thing that it is.
  */
 export function quoted(text: string): string {
-  return JSON.stringify(oneLine(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+  return inQuotes(oneLine(text));
+}
+
+/**
+ * A name in the same quotes, but exactly as it must be given back: what would not show, or show as a plain blank, is
+ * escaped as in JSON.
+ */
+export function quotedName(name: string): string {
+  return inQuotes(name).replace(ODD, (odd) =>
+    Array.from({ length: odd.length }, (_, at) => `\\u${odd.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
+function inQuotes(text: string): string {
+  return JSON.stringify(text).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }

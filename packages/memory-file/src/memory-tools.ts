@@ -3,7 +3,7 @@ import { grep } from "./grep.ts";
 import { editsFrom } from "./memory-edits.ts";
 import type { MemoryFiles } from "./memory-files.ts";
 import { assertMemoryName } from "./memory-names.ts";
-import { quoted } from "./memory-text.ts";
+import { quotedName } from "./memory-text.ts";
 import { ToolArguments } from "./tool-arguments.ts";
 import { DEFINITIONS } from "./tool-definitions.ts";
 import { errorText, isGivenUp, isOperational } from "./tool-errors.ts";
@@ -41,7 +41,7 @@ function wholeFileTools(files: MemoryFiles, tool: MakeTool): Tool[] {
     tool(DEFINITIONS.write, "write the file", async (args, signal) => {
       const name = nameIn(args);
       const isNew = await files.write(name, args.text("content"), args.optionalText("description"), signal);
-      return isNew ? `Saved ${quoted(name)}.` : `Saved ${quoted(name)}, in place of what was there.`;
+      return isNew ? `Saved ${quotedName(name)}.` : `Saved ${quotedName(name)}, in place of what was there.`;
     }),
     tool(DEFINITIONS.read, "read the file", async (args, signal) => {
       const name = nameIn(args);
@@ -49,7 +49,7 @@ function wholeFileTools(files: MemoryFiles, tool: MakeTool): Tool[] {
     }),
     tool(DEFINITIONS.delete, "delete the file", async (args, signal) => {
       const name = nameIn(args);
-      return (await files.delete(name, signal)) ? `Deleted ${quoted(name)}.` : missing(name);
+      return (await files.delete(name, signal)) ? `Deleted ${quotedName(name)}.` : missing(name);
     }),
   ];
 }
@@ -82,13 +82,15 @@ function editingTools(files: MemoryFiles, tool: MakeTool): Tool[] {
       const count = await files.replace(name, { oldText, newText, all: args.flag("replace_all") }, signal);
       return count === undefined
         ? missing(name)
-        : `Replaced ${count} ${count === 1 ? "place" : "places"} in ${quoted(name)}.`;
+        : `Replaced ${count} ${count === 1 ? "place" : "places"} in ${quotedName(name)}.`;
     }),
     tool(DEFINITIONS.replaceLines, "change the file", async (args, signal) => {
       const name = nameIn(args);
       const edits = editsFrom(args.get("edits"));
       const count = `${edits.length} ${edits.length === 1 ? "line" : "lines"}`;
-      return (await files.replaceLines(name, edits, signal)) ? `Replaced ${count} in ${quoted(name)}.` : missing(name);
+      return (await files.replaceLines(name, edits, signal))
+        ? `Replaced ${count} in ${quotedName(name)}.`
+        : missing(name);
     }),
   ];
 }
@@ -100,7 +102,7 @@ function nameIn(args: ToolArguments): string {
 }
 
 function missing(name: string): string {
-  return `Error: there is no memory file named ${quoted(name)}.`;
+  return `Error: there is no memory file named ${quotedName(name)}.`;
 }
 
 function propertiesOf({ parameters }: ToolDefinition): object {

@@ -1,7 +1,10 @@
 import type { BigIntStats } from "node:fs";
 import { fstat, setTimes } from "./file-calls.ts";
 
-/** Beyond this a file system shows no later time however far it is moved. */
+/**
+ * Beyond this a file system shows no later time however far it is moved: someone set the last one that it knows. The time
+ * of now is another one as well.
+ */
 const MOST_STEPS = 26;
 
 /**
@@ -21,10 +24,11 @@ export async function stampAfter(descriptor: number, previous: bigint | undefine
   const now = nowMicroseconds();
   const least = previous === undefined ? 0 : Number(previous / 1000n) + 1;
   for (let step = 0; ; step += 1) {
-    const microseconds = Math.max(now, least) + (step === 0 ? 0 : 2 ** step);
+    const isHopeless = step > MOST_STEPS;
+    const microseconds = isHopeless ? now : Math.max(now, least) + (step === 0 ? 0 : 2 ** step);
     await setTimes(descriptor, microseconds / 1e6);
     const status = await fstat(descriptor);
-    if (previous === undefined || status.mtimeNs > previous || step === MOST_STEPS) {
+    if (previous === undefined || status.mtimeNs > previous || isHopeless) {
       return status;
     }
   }

@@ -1,5 +1,6 @@
 import type { Directories } from "./directories.ts";
 import { FileProblem } from "./errors.ts";
+import { lstat, unless } from "./file-calls.ts";
 import type { Locks } from "./locks.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { makeIn, type OpenDirectory, using } from "./open-directory.ts";
@@ -23,7 +24,8 @@ export class StoreDirectory {
       const store = (await root.enter(STORE_DIRECTORY)) ?? (await this.#make(root));
       if (!this.#isSwept) {
         this.#isSwept = true;
-        // Tidying up is no reason to fail a write; the next store tries again.
+        // Neither is a reason to fail a write; the next store tries again.
+        await hideFromGit(store).catch(() => undefined);
         await this.#locks.sweep(store).catch(() => undefined);
       }
       return store;
@@ -36,18 +38,19 @@ export class StoreDirectory {
     if (store === undefined) {
       throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
     }
-    try {
-      // What is in there means nothing to another machine.
-      const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);
-      try {
-        await file.moveTo(store, ".gitignore");
-      } finally {
-        await file.close();
-      }
-      return store;
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    return store;
+  }
+}
+
+/** What is in there means nothing to another machine. Not done with the directory, because a crash may part the two. */
+async function hideFromGit(store: OpenDirectory): Promise<void> {
+  if ((await unless(["ENOENT"], lstat(store.at(".gitignore")))) !== undefined) {
+    return;
+  }
+  const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);
+  try {
+    await file.moveTo(store, ".gitignore");
+  } finally {
+    await file.close();
   }
 }

@@ -39,12 +39,16 @@ export class UnfinishedFile {
     await stampAfter(this.#descriptor, previous);
   }
 
-  /** Moves the file to its place, over what is there, in one step. Gives its etag. */
-  async moveTo(directory: OpenDirectory, name: string): Promise<string> {
+  /** Moves the file to its place, over what is there, in one step. */
+  async moveTo(directory: OpenDirectory, name: string): Promise<void> {
     await directory.verify();
     await rename(this.#store.at(this.#name), directory.at(name));
     this.#isMoved = true;
     await directory.verify();
+  }
+
+  /** The etag that it has, once it was moved. */
+  async etag(): Promise<string> {
     return etagOf(await fstat(this.#descriptor));
   }
 

@@ -98,11 +98,12 @@ export class Writing {
     const { place, directory, lock, progress, conditions } = call;
     const entries = await readDirectory(directory.at(""));
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    assertNoTwin(
-      entries.map(({ name }) => name),
-      place.name,
-    );
+    const names = entries.map(({ name }) => name);
+    assertNoTwin(names, place.name);
     const existing = await unless(["ENOENT"], lstat(directory.at(place.name)));
+    if (existing !== undefined) {
+      assertSpelled(names, place.name);
+    }
     if (existing?.isDirectory()) {
       throw storeError("conflict", "a directory has the name of the file");
     }
@@ -119,7 +120,9 @@ export class Writing {
     await file.stamp(existing?.mtimeNs);
     lock.assertFresh();
     progress.beforeChange();
-    return { etag: await file.moveTo(directory, place.name) };
+    await file.moveTo(directory, place.name);
+    progress.afterChange();
+    return { etag: await file.etag() };
   }
 
   async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
@@ -143,6 +146,7 @@ export class Writing {
           return false;
         }
         await directory.verify();
+        progress.afterChange();
         if (this.#settings.fsync) {
           await directory.sync();
         }
@@ -200,7 +204,7 @@ export class Writing {
         });
       } catch (error) {
         // The directory was empty, and a delete removed it meanwhile.
-        if (systemCode(error) !== "ENOENT" || attempt === MOST_ATTEMPTS) {
+        if (systemCode(error) !== "ENOENT" || attempt === MOST_ATTEMPTS || progress.isDone) {
           throw error;
         }
         progress.assertWanted();
@@ -237,11 +241,16 @@ export class Writing {
     if ((await makeIn(parent, name)) && this.#settings.fsync) {
       await parent.sync();
     }
+    const names = await readNames(parent.at(""));
+    // Looked at afterwards: a delete may have removed it meanwhile, but whoever makes it again needs the lock.
+    const status = await unless(["ENOENT"], lstat(parent.at(name)));
+    if (status !== undefined) {
+      assertSpelled(names, name);
+    }
     const made = await parent.enter(name);
     if (made !== undefined) {
       return made;
     }
-    const status = await unless(["ENOENT"], lstat(parent.at(name)));
     throw status?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
       : new FileProblem("ENOENT", "the directory was removed again");
@@ -256,10 +265,19 @@ interface PutCall {
   readonly conditions: Conditions;
 }
 
+const TWIN = "a name that differs only in case or Unicode form exists";
+
 function assertNoTwin(names: readonly string[], name: string): void {
   const folded = foldFileName(name);
   if (names.some((other) => other !== name && foldFileName(other) === folded && !isReserved(other))) {
-    throw storeError("conflict", "a name that differs only in case or Unicode form exists");
+    throw storeError("conflict", TWIN);
+  }
+}
+
+/** What is found under a name that is not listed has another one: file systems take more for one name than we know. */
+function assertSpelled(names: readonly string[], name: string): void {
+  if (!names.includes(name)) {
+    throw storeError("conflict", TWIN);
   }
 }
 

@@ -72,6 +72,21 @@ test("a run without a session is refused before the model is called, unless ther
   expect(await store.list("")).toEqual(["all/likes.md"]);
 });
 
+test("an agent with two memories, whose tools would have the same names, is refused and neither is written to", async () => {
+  const { store } = await openStore();
+  const client = rememberingModel();
+  const contextProviders = [
+    new FileMemoryProvider(store, { scope: "users/42" }),
+    new FileMemoryProvider(store, { scope: "team", sourceId: "team_memory" }),
+  ];
+  await expect(new Agent({ client, contextProviders }).run("I like pasta.")).rejects.toMatchObject({
+    code: "configuration",
+    message: expect.stringContaining("file_memory_write"),
+  });
+  expect(client.seen).toEqual([]);
+  expect(await store.list("")).toEqual([]);
+});
+
 test("the list of memories is not stored in the history", async () => {
   const { store } = await openStore();
   const history = new InMemoryHistoryStore();

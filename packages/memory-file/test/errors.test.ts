@@ -98,6 +98,22 @@ describe("a disk that refuses", () => {
     expect(await codeOf(store.search("text"))).toBe("unavailable");
   });
 
+  test.each(["fsync", "unlink"] as const)("%s after the change makes the outcome unknown, not undone", async (call) => {
+    const { store } = await openStore({ fsync: true });
+    await store.write("dir/a.md", "before");
+    await store.write("dir/b.md", "before");
+    if (call === "fsync") {
+      failing(call, "EIO");
+      expect(await codeOf(store.delete("dir/b.md"))).toBe("outcome_unknown");
+      expect(await store.exists("dir/b.md")).toBe(false);
+    } else {
+      failing(call, "EROFS");
+    }
+    const error: unknown = await store.write("dir/a.md", "after").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "outcome_unknown", cause: { code: call === "fsync" ? "EIO" : "EROFS" } });
+    expect((await store.read("dir/a.md"))?.text).toBe("after");
+  });
+
   test("a delete says so, and the file is still there", async () => {
     const { store } = await openStore();
     await store.write("a.md", "text");

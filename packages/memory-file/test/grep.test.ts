@@ -31,6 +31,17 @@ describe.each(STORES)("grep %s", (_, open) => {
     expect(await run.call("grep", { regex_pattern: "description" })).toEqual([]);
   });
 
+  test("shows what stands in files also when many descriptions match before", async () => {
+    const run = await beginOn(await open());
+    const names = Array.from({ length: 250 }, (_, index) => `f-${100 + index}.md`);
+    const description = "about a meeting";
+    await Promise.all(names.map((file_name) => run.call("write", { file_name, content: "x", description })));
+    await run.call("write", { file_name: "z.md", content: "x\nThe meeting is at 5.", description });
+    expect(await run.call("grep", { regex_pattern: "meeting" })).toEqual([
+      { file_name: "z.md", matching_lines: [{ line_number: 2, line: "The meeting is at 5." }] },
+    ]);
+  });
+
   test("refuses patterns above 256 characters and what no linear engine can do", async () => {
     const run = await beginOn(await open());
     await run.call("write", { file_name: "a.md", content: "a".repeat(256) });
@@ -79,6 +90,38 @@ test("a search that is out of time or given up stops its work", async () => {
     expect(begun).toBeLessThan(200);
     opens.mockClear();
   }
+});
+
+test("a search within one large file lets other work go on, and ends in the middle of it", async () => {
+  const { store } = await openStore();
+  // Every window of letters is another state, so nothing that was worked out is of use again.
+  let seed = 1;
+  const letters = Array.from({ length: 1_000_000 }, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % 2 === 0 ? "a" : "b";
+  });
+  await store.write("large.md", letters.join(""));
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 1);
+  onTestFinished(() => clearInterval(timer));
+  const pattern = "(a|b)*a(a|b){14}\\d";
+  await expect(store.search(pattern, { timeoutMs: 1_000 })).rejects.toMatchObject({ code: "timeout" });
+  expect(turns).toBeGreaterThan(10);
+  // The work has ended with the call: between its slices it would pause.
+  const pauses = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => pauses.mockRestore());
+  turns = 0;
+  await vi.waitFor(() => expect(turns).toBeGreaterThan(50));
+  expect(pauses.mock.calls.filter(([, delay]) => delay === 0).length).toBeLessThan(10);
+  pauses.mockRestore();
+  const controller = new AbortController();
+  const search = store.search(pattern, { timeoutMs: 60_000, signal: controller.signal });
+  turns = 0;
+  await vi.waitFor(() => expect(turns).toBeGreaterThan(10));
+  controller.abort(new Error("enough"));
+  await expect(search).rejects.toThrow("enough");
 });
 
 test("a store that gives as many lines as it was asked for may have more, which is said", async () => {

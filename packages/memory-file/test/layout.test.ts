@@ -25,6 +25,14 @@ describe("on disk", () => {
     }
   });
 
+  test("the store's own directory is hidden from git also when a crash came before", async () => {
+    const { root } = await openStore();
+    await mkdir(join(root, "_store"), { recursive: true });
+    const { store } = await openStore({ root });
+    await store.write("a.md", "x");
+    expect(await readFile(join(root, "_store", ".gitignore"), "utf8")).toBe("*\n");
+  });
+
   test("a person's own files and edits are taken as they are", async () => {
     const { store, root } = await openStore();
     await mkdir(join(root, "users", "42"), { recursive: true });
@@ -106,6 +114,32 @@ describe("on disk", () => {
   });
 });
 
+test("a file system that takes more spellings for one name than we do loses nothing", async () => {
+  const { store, root } = await openStore();
+  await store.write("ss.md", "one");
+  await store.write("users/ss/a.md", "one");
+  const asThere = (argument: unknown) =>
+    typeof argument === "string" ? argument.replaceAll("ß", "ss").replace("_STORE", "_store") : argument;
+  for (const call of ["open", "lstat", "rename", "mkdir", "unlink"] as const) {
+    const original = fs[call];
+    const spy = vi
+      .spyOn(fs, call)
+      .mockImplementation(((...args: unknown[]) => Reflect.apply(original, fs, args.map(asThere))) as never);
+    onTestFinished(() => spy.mockRestore());
+  }
+  const { store: other } = await openStore({ root });
+  for (const path of ["ß.md", "users/ß/a.md"]) {
+    expect(await codeOf(other.write(path, "two"))).toBe("conflict");
+    expect(await other.read(path)).toBeUndefined();
+    expect(await other.exists(path)).toBe(false);
+    expect(await other.delete(path)).toBe(false);
+  }
+  expect(await other.search(".")).toEqual([
+    { path: "ss.md", line: 1, text: "one" },
+    { path: "users/ss/a.md", line: 1, text: "one" },
+  ]);
+});
+
 describe("an etag", () => {
   test("changes with an edit by someone else, also one of the same length", async () => {
     const { store, root } = await openStore();
@@ -131,6 +165,18 @@ describe("an etag", () => {
       const { mtimeMs } = await stat(join(root, "a.md"));
       etags.push((await store.write("a.md", "x")).etag);
       expect((await stat(join(root, "a.md"))).mtimeMs).toBeGreaterThan(mtimeMs);
+    }
+    expect(new Set(etags).size).toBe(6);
+  });
+
+  test("is new with each write also after the last time that the file system knows", async () => {
+    const { store, root } = await openStore();
+    await store.write("a.md", "x");
+    const last = 15_032_385_535;
+    await utimes(join(root, "a.md"), last, last);
+    const etags = [(await store.read("a.md"))?.etag];
+    for (let turn = 0; turn < 5; turn += 1) {
+      etags.push((await store.write("a.md", "x")).etag);
     }
     expect(new Set(etags).size).toBe(6);
   });

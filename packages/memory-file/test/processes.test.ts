@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { newIdentity } from "../src/writer-identity.ts";
 import { numberIn } from "./support/checked.ts";
 import { beginOn, indexLines } from "./support/memory.ts";
 import { prepareChildren } from "./support/processes.ts";
@@ -91,6 +92,17 @@ describe("several processes on one scope", () => {
     expect(await store.list("users/42")).toHaveLength(20);
   }, 120_000);
 });
+
+test("a process that could open no file for a while is known by its neighbors all the same", async () => {
+  const start = await prepareChildren();
+  const { root } = await openStore();
+  const starved = start({ job: "starve", root, name: "starved", openFiles: 60 });
+  expect(await starved.ended).toBe(0);
+  expect(starved.told.filter((line) => line.startsWith("Error: could not write")).length).toBeGreaterThan(2);
+  const [identity = ""] = starved.told.slice(-1);
+  const [space] = (await newIdentity()).split(".");
+  expect(identity).toMatch(new RegExp(`^identity ${space}\\.${starved.process.pid}\\.[1-9]\\d*\\.`));
+}, 60_000);
 
 test("a lock of an unknown machine is respected until it is old, and then removed", async () => {
   const { store, root, events } = await openStore({ timeoutMs: 300 });

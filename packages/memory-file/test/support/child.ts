@@ -1,11 +1,12 @@
 import fs from "node:fs";
 import { FileSystemFileStore } from "../../src/index.ts";
+import { newIdentity } from "../../src/writer-identity.ts";
 import { checked } from "./checked.ts";
 import { beginOn } from "./memory.ts";
 
 /** What a child process is told on its command line. */
 export interface ChildTask {
-  readonly job: "write" | "count" | "fill" | "hold";
+  readonly job: "write" | "count" | "fill" | "hold" | "starve";
   readonly root: string;
   readonly name: string;
   /** The number of the first write. */
@@ -13,6 +14,8 @@ export interface ChildTask {
   readonly times?: number;
   readonly fsync?: boolean;
   readonly maxFiles?: number;
+  /** How many files the process may have open. */
+  readonly openFiles?: number;
 }
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? "");
@@ -73,5 +76,25 @@ async function hold(): Promise<void> {
   await run.call("write", { file_name: "held.md", content: "x" });
 }
 
-await { write, count, fill, hold }[job]();
+/** Writes with no file left to open, then with one, and so on until it works. */
+async function starve(): Promise<void> {
+  const taken: number[] = [];
+  try {
+    for (;;) {
+      taken.push(fs.openSync("/dev/null", "r"));
+    }
+  } catch {
+    // There is no more.
+  }
+  for (let answer = ""; !answer.startsWith("Saved"); ) {
+    answer = String(await run.call("write", { file_name: "a.md", content: "x" }));
+    tell(answer);
+    for (const descriptor of taken.splice(0, 1)) {
+      fs.closeSync(descriptor);
+    }
+  }
+  tell(`identity ${await newIdentity()}`);
+}
+
+await { write, count, fill, hold, starve }[job]();
 await store.close();

@@ -34,7 +34,10 @@ export async function prepareChildren(): Promise<(task: ChildTask) => Child> {
 }
 
 function startChild(program: string, task: ChildTask): Child {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["ignore", "pipe", "inherit"] });
+  const limit = task.openFiles === undefined ? "" : `ulimit -n ${task.openFiles}; `;
+  const child = spawn("sh", ["-c", `${limit}exec "$0" "$@"`, process.execPath, program, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const told: string[] = [];
   const listeners = new Set<() => void>();
   let rest = "";
