@@ -81,6 +81,27 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 2 });
 });
 
+describe("a pooler that lets nobody in", () => {
+  test.each([
+    ["a database that does not exist", { pathname: "/no-such-database" }, "configuration"],
+    ["a setting that it does not take", { search: "?options=-c%20app.tenant%3Dacme" }, "configuration"],
+    ["a user that it does not know", { username: "no-such-user", password: "secret" }, "unauthorized"],
+  ] as const)("is told apart from an outage: %s", async (_, parts, code) => {
+    const settings = {
+      ignore_startup_parameters: "extra_float_digits",
+      ...("username" in parts ? { auth_type: "md5" } : {}),
+    };
+    const pooler = await startPgBouncer(inject("postgresUrl"), { settings });
+    onTestFinished(() => pooler.stop());
+    const connectionString = Object.assign(new URL(pooler.url), parts).href;
+    const error = await rejection(
+      openStore({ connectionString, prepare: false }).append(conversation(), records("a", 1)),
+    );
+    expect(error.code).toBe(code);
+    expect(error.message).not.toContain("no-such");
+  });
+});
+
 describe("a pooler that loses the server", () => {
   test("under an append is asked again, and the records are stored once", async () => {
     const { proxy, store } = await openBehindPooler();

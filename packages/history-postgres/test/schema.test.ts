@@ -1,25 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { PostgresHistoryStore, schemaSql } from "../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { schemaSql } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
-import { freshSchema, named, openPool, openStore, urlWith } from "./support/postgres.ts";
-
-/** A role that may log in and nothing else, and what it connects with. */
-async function newRole(): Promise<{ role: string; connectionString: string }> {
-  const admin = openPool();
-  const role = `role ${freshSchema().slice(-13)}`;
-  await admin.query(`CREATE ROLE "${role}" LOGIN`);
-  onTestFinished(async () => {
-    await admin.query(`DROP OWNED BY "${role}"`);
-    await admin.query(`DROP ROLE "${role}"`);
-  });
-  return { role, connectionString: urlWith({ username: encodeURIComponent(role) }) };
-}
-
-/** What an app's role needs, as the README says. */
-function grants(schema: string, role: string): string {
-  return `GRANT USAGE ON SCHEMA "${schema}" TO "${role}";
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO "${role}"`;
-}
+import { freshSchema, grants, named, newRole, openPool, openStore } from "./support/postgres.ts";
 
 describe("the tables", () => {
   test("are made by the first call, in a schema of any name", async () => {
@@ -168,36 +150,5 @@ describe("a team that owns its schema", () => {
     [5, "options"],
   ])("is told what is wrong with %o", (options, field) => {
     expect(() => Reflect.apply(schemaSql, undefined, [options])).toThrow(field);
-  });
-});
-
-describe("tenants kept apart by the server", () => {
-  test("see and write only their own conversations, by the README's policies", async () => {
-    const { role, connectionString } = await newRole();
-    const schema = freshSchema();
-    const admin = openPool();
-    await admin.query(schemaSql({ schema }));
-    await admin.query(grants(schema, role));
-    await admin.query(`
-      ALTER TABLE ${named(schema, "conversation")} ENABLE ROW LEVEL SECURITY;
-      ALTER TABLE ${named(schema, "record")} ENABLE ROW LEVEL SECURITY;
-      CREATE POLICY tenant ON ${named(schema, "conversation")}
-        USING (starts_with(owner, current_setting('app.tenant', true) || '/'));
-      CREATE POLICY tenant ON ${named(schema, "record")}
-        USING (EXISTS (SELECT FROM ${named(schema, "conversation")} AS c WHERE c.k = history_record.k));`);
-    const storeOf = (tenant: string) => {
-      const options = `-c app.tenant=${tenant}`;
-      return new PostgresHistoryStore({ pool: openPool({ connectionString, options }) }, { schema });
-    };
-    const [acme, other] = [storeOf("acme"), storeOf("other")];
-    const key = conversation("s", { owner: "acme/ann" });
-    await acme.append(key, records("a", 2));
-    await acme.append(key, records("b", 1));
-    expect((await acme.read(key)).records).toHaveLength(3);
-    expect((await other.read(key)).records).toEqual([]);
-    expect(await rejection(other.append(key, records("c", 1)))).toMatchObject({ code: "unauthorized" });
-    expect((await other.list({ allOwners: true })).items).toEqual([]);
-    expect(await other.erase({ owner: "acme/ann" })).toEqual({ conversations: 0, records: 0 });
-    expect((await acme.read(key)).records).toHaveLength(3);
   });
 });
