@@ -80,6 +80,7 @@ function rest(names: Names): string[] {
   ];
 }
 
+/** The value comes last: what the end of a row has in common with its last version is not logged again. */
 function tables(names: Names): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${names.item} (
@@ -91,10 +92,10 @@ function tables(names: Names): string[] {
   etag text NOT NULL,
   tags text NOT NULL,
   tag_keys uuid[] NOT NULL,
-  value text NOT NULL,
   updated_at timestamptz NOT NULL,
   expires_at timestamptz,
   expires_hour integer,
+  value text NOT NULL,
   UNIQUE (owner_key, seq)
 ) WITH (${ITEM_STORAGE})`,
     `CREATE INDEX IF NOT EXISTS state_item_expiry ON ${names.item} (expires_hour)

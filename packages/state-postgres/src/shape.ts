@@ -16,10 +16,10 @@ const ITEM: Shape = {
     "etag text not null",
     "tags text not null",
     "tag_keys uuid[] not null",
-    "value text not null",
     "updated_at timestamp with time zone not null",
     "expires_at timestamp with time zone",
     "expires_hour integer",
+    "value text not null",
   ].join(", "),
   keys: ["k", "owner_key,seq"],
 };
