@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from "vitest";
 import { PostgresHistoryStore } from "../src/index.ts";
 import { conversation, records, until } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore } from "./support/postgres.ts";
+import { recording } from "./support/recording.ts";
 
 async function rowsIn(schema: string): Promise<number[]> {
   const { rows } = await openPool().query(
@@ -108,6 +109,23 @@ describe("erase", () => {
     expect(await rowsIn(schema)).toEqual([3, 3]);
     expect(await store.erase({ owner: null })).toEqual({ conversations: 1, records: 1 });
     expect(await rowsIn(schema)).toEqual([2, 2]);
+  });
+
+  test("of long conversations deletes fewer in one statement", async () => {
+    const schema = freshSchema();
+    const recorded = recording(openPool({ max: 1 }));
+    const store = new PostgresHistoryStore({ pool: recorded }, { schema, timeoutMs: 60_000 });
+    for (const name of ["s1", "s2", "s3"]) {
+      await store.append(conversation(name), records("a", 1));
+    }
+    await openPool().query(
+      `INSERT INTO ${named(schema, "record")} SELECT k, g, 'more-' || g, '1'
+       FROM ${named(schema, "conversation")}, generate_series(1, 59999) AS g`,
+    );
+    recorded.reset();
+    expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 3, records: 180_000 });
+    expect(recorded.sent).toHaveLength(2);
+    expect(await rowsIn(schema)).toEqual([0, 0]);
   });
 
   test("of an owner who goes on writing deadlocks with nobody", async () => {

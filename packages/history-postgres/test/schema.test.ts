@@ -107,6 +107,15 @@ describe("a team that owns its schema", () => {
     expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 3 });
   });
 
+  test("is told by schemaSql of a table that is another one, before a version is noted", async () => {
+    const schema = freshSchema();
+    const admin = openPool();
+    await admin.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, "record")} (text text)`);
+    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("other columns");
+    const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [schema]);
+    expect(rows).toEqual([{ tablename: "history_record" }]);
+  });
+
   test("has a role that may not create, also with autoMigrate", async () => {
     const { role, connectionString } = await newRole();
     const schema = freshSchema();
@@ -120,6 +129,13 @@ describe("a team that owns its schema", () => {
     ["the schema may not be used", 'REVOKE USAGE ON SCHEMA "{schema}" FROM "{role}"', "unauthorized", ""],
     ["a column is missing", "ALTER TABLE {conversation} DROP COLUMN session", "configuration", "session"],
     ["a key is missing", "ALTER TABLE {record} DROP CONSTRAINT history_record_k_id_key", "configuration", "k,id"],
+    [
+      "the owners' index is missing",
+      'DROP INDEX "{schema}".history_conversation_owner',
+      "configuration",
+      "owner_key,k",
+    ],
+    ["an index is missing", 'DROP INDEX "{schema}".history_conversation_expiry', "configuration", "expires_hour"],
     ["a function is missing", 'DROP FUNCTION "{schema}".history_replace_v1', "configuration", "history_replace_v1"],
   ])("hears from verifySchema when %s", async (_, change, code, detail) => {
     const { role, connectionString } = await newRole();

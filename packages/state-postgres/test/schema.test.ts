@@ -94,6 +94,15 @@ describe("a team that owns its schema", () => {
     expect(await store.deleteExpired()).toEqual({ items: 0 });
   });
 
+  test("is told by schemaSql of a table that is another one, before a version is noted", async () => {
+    const schema = freshSchema();
+    const admin = openPool();
+    await admin.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, "tag")} (text text)`);
+    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("other columns");
+    const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [schema]);
+    expect(rows).toEqual([{ tablename: "state_tag" }]);
+  });
+
   test("has a role that may not create, also with autoMigrate", async () => {
     const { role, connectionString } = await newRole();
     const schema = freshSchema();
@@ -107,6 +116,7 @@ describe("a team that owns its schema", () => {
     ["the schema may not be used", 'REVOKE USAGE ON SCHEMA "{schema}" FROM "{role}"', "unauthorized", ""],
     ["a column is missing", "ALTER TABLE {item} DROP COLUMN value", "configuration", "value text"],
     ["a key is missing", "ALTER TABLE {tag} DROP CONSTRAINT state_tag_pkey", "configuration", "t,seq"],
+    ["an index is missing", 'DROP INDEX "{schema}".state_item_expiry', "configuration", "expires_hour"],
     ["a function is missing", 'DROP FUNCTION "{schema}".state_put_v1', "configuration", "state_put_v1"],
   ])("hears from verifySchema when %s", async (_, change, code, detail) => {
     const { role, connectionString } = await newRole();
