@@ -53,6 +53,20 @@ describe("deleteExpired", () => {
     expect(await rowsIn(schema)).toEqual([10, 10]);
   });
 
+  test("passes over what others hold, and waits for nobody", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, ttlSeconds: 7200 });
+    await Promise.all(["old-1", "old-2", "old-3"].map((name) => store.append(conversation(name), records("a", 2))));
+    await age(schema, "old-%");
+    const other = await openPool({ max: 1 }).connect();
+    await other.query("BEGIN");
+    await other.query(`SELECT FROM ${named(schema, "conversation")} WHERE session = 'old-2' FOR UPDATE`);
+    expect(await store.deleteExpired()).toEqual({ conversations: 2, records: 4 });
+    await other.query("ROLLBACK");
+    other.release();
+    expect(await store.deleteExpired()).toEqual({ conversations: 1, records: 2 });
+  });
+
   test("uses an index that ordinary writes do not move", async () => {
     const schema = freshSchema();
     const store = openStore({ schema, ttlSeconds: 86_400 });

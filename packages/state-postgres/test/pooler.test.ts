@@ -69,6 +69,14 @@ test("one connected client of pg serves, also in a transaction of its owner", as
   expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
 });
 
+test("a client of pg in the place of a pool is told from one, and so is a pool in the place of a client", async () => {
+  const client = new pg.Client(inject("postgresUrl"));
+  onTestFinished(() => client.end());
+  const store = Reflect.construct(PostgresStateStore, [{ pool: client }, { schema: freshSchema() }]);
+  expect(await rejection(store.get("a"))).toMatchObject({ code: "configuration" });
+  expect(() => Reflect.construct(PostgresStateStore, [{ client: openPool() }])).toThrow("pass it as pool");
+});
+
 test("a driver that parses numbers and dates in its own way changes nothing", async () => {
   const pool = openPool({ types: { getTypeParser: () => (text: string) => text } });
   const store = new PostgresStateStore({ pool }, { schema: freshSchema() });
