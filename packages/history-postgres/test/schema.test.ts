@@ -48,6 +48,23 @@ describe("the tables", () => {
     expect((await store.list({ owner: "owner-1" }, { limit: 5 })).items).toHaveLength(5);
   });
 
+  test.each([undefined, 2])("carry what autovacuum needs (partitions: %s)", async (partitions) => {
+    const schema = freshSchema();
+    await openStore({ schema, partitions }).append(conversation(), records("a", 1));
+    const { rows } = await openPool().query(
+      `SELECT relname, reloptions FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r'
+       AND relname <> 'history_layout' ORDER BY relname`,
+      [`"${schema}"`],
+    );
+    expect(rows).toHaveLength(2 * (partitions ?? 1));
+    for (const { relname, reloptions } of rows) {
+      // Half of each page is room for the next versions of its rows.
+      const isOfConversations = relname.startsWith("history_conversation");
+      expect(reloptions.includes("fillfactor=50")).toBe(isOfConversations);
+      expect(reloptions.some((option: string) => option.startsWith("autovacuum_vacuum_"))).toBe(true);
+    }
+  });
+
   test("of a later layout are left alone", async () => {
     const schema = freshSchema();
     await openStore({ schema }).append(conversation(), records("a", 1));
