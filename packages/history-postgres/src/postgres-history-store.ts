@@ -185,8 +185,8 @@ export class PostgresHistoryStore implements HistoryStore {
 
   /**
    * Deletes every conversation of one owner, `null` for the unowned ones, and gives what was deleted. Works in batches of
-   * 100 conversations, each within `timeoutMs` and complete in itself; a conversation that begins meanwhile may stay. What
-   * a batch deleted whose answer was lost is not in the numbers.
+   * 100 conversations, or fewer where they have more than 100,000 records, each within `timeoutMs` and complete in itself;
+   * a conversation that begins meanwhile may stay. What a batch deleted whose answer was lost is not in the numbers.
    *
    * @throws as every write; what was deleted until then stays deleted, and the call can be repeated.
    */

@@ -1,4 +1,5 @@
 import { assertCount, assertObject, type CallOptions, configurationError } from "@agentfw/core";
+import { BATCH_RECORDS } from "./write-functions.ts";
 
 /** More than this would take longer than any deadline. */
 const MAX_BATCH_SIZE = 100_000;
@@ -18,7 +19,10 @@ export interface EraseFilter {
 
 /** Options of `deleteExpired`. */
 export interface DeleteExpiredOptions extends CallOptions {
-  /** How many conversations one statement deletes at most, 1 to 100,000. @default 100 */
+  /**
+   * How many conversations one statement deletes at most, 1 to 100,000. It deletes fewer where they have more than 100,000
+   * records. @default 100
+   */
   readonly batchSize?: number | undefined;
 }
 
@@ -54,7 +58,7 @@ export async function removeInBatches(
     const removed = await batch();
     conversations += removed.conversations;
     records += removed.records;
-    if (removed.conversations < batchSize) {
+    if (removed.conversations < batchSize && removed.records < BATCH_RECORDS) {
       return { conversations, records };
     }
   }

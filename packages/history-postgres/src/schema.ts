@@ -27,7 +27,7 @@ const RECORD_STORAGE = "autovacuum_vacuum_insert_scale_factor = 0.1";
 
 /**
  * The statements that create what the store needs, for teams that apply them with tools of their own. They may be
- * applied again: what is there stays as it is.
+ * applied again: what is there stays as it is, and a table of that name with other columns ends them with an error.
  *
  * @throws `configuration` naming the option and the rule.
  */
@@ -41,7 +41,13 @@ export function schemaSql(options: SchemaSqlOptions = {}): string {
   assertSchemaName(schema);
   assertPartitions(partitions);
   const names = namesIn(schema);
-  const statements = [`CREATE SCHEMA IF NOT EXISTS ${names.schema}`, ...tables(names, partitions), ...rest(names)];
+  const checks = `DO ${dollarQuoted(`\nBEGIN\n${shapeChecks(names)}END`)}`;
+  const statements = [
+    `CREATE SCHEMA IF NOT EXISTS ${names.schema}`,
+    ...tables(names, partitions),
+    checks,
+    ...rest(names),
+  ];
   return `${statements.join(";\n\n")};\n`;
 }
 

@@ -1,9 +1,10 @@
 import { type Names, quotedText } from "./names.ts";
 
-/** A table of the store: its columns in their order, as the server prints them, and what must be unique. */
+/** A table of the store: its columns in their order, as the server prints them, what must be unique, and what indexed. */
 interface Shape {
   readonly columns: string;
   readonly keys: readonly string[];
+  readonly indexes: readonly string[];
 }
 
 const CONVERSATION: Shape = {
@@ -19,11 +20,13 @@ const CONVERSATION: Shape = {
     "expires_hour integer",
   ].join(", "),
   keys: ["k"],
+  indexes: ["owner_key,k", "expires_hour"],
 };
 
 const RECORD: Shape = {
   columns: "k uuid not null, seq bigint not null, id text not null, data text not null",
   keys: ["k,seq", "k,id"],
+  indexes: [],
 };
 
 /** What the user of the store needs. */
@@ -47,8 +50,9 @@ export function verificationStatement(names: Names): string {
   const tables = shapes(names).map(([table]) => table);
   const expressions = [
     ...tables.map(columnsOf),
-    ...tables.map(uniqueKeysOf),
+    ...tables.map((table) => indexesOf(table, "AND i.indisunique AND i.indpred IS NULL")),
     ...tables.map(privilegesOf),
+    ...tables.map((table) => indexesOf(table)),
     executableFunctions(names),
   ];
   // Each under a name of its own, because some drivers give rows as objects.
@@ -61,28 +65,33 @@ export function schemaProblem(
   names: Names,
 ): { code: "configuration" | "unauthorized"; text: string } | undefined {
   const text = (index: number) => String(row[index] ?? "");
-  for (const [index, [table, { columns, keys }]] of shapes(names).entries()) {
+  const lackingIn = (index: number, wanted: readonly string[]) => {
+    const present = text(index).split(" ");
+    return wanted.find((one) => !present.includes(one));
+  };
+  for (const [index, [table, { columns, keys, indexes }]] of shapes(names).entries()) {
     if (text(index) !== columns) {
       return { code: "configuration", text: `${table} must have the columns ${columns}` };
     }
-    const missing = keys.find(
-      (key) =>
-        !text(2 + index)
-          .split(" ")
-          .includes(key),
-    );
-    if (missing !== undefined) {
-      return { code: "configuration", text: `${table} must have a unique index on (${missing})` };
+    const key = lackingIn(2 + index, keys);
+    if (key !== undefined) {
+      return { code: "configuration", text: `${table} must have a unique index on (${key})` };
+    }
+    const unindexed = lackingIn(6 + index, indexes);
+    if (unindexed !== undefined) {
+      return { code: "configuration", text: `${table} must have an index on (${unindexed})` };
     }
     if (text(4 + index) !== PRIVILEGES.join(" ")) {
       return { code: "unauthorized", text: `the user must be allowed ${PRIVILEGES.join(", ")} on ${table}` };
     }
   }
-  const executable = text(6).split(" ");
-  const lacking = functionNames(names).find((name) => !executable.includes(lastPart(name)));
+  const lacking = lackingIn(8, functionNames(names).map(lastPart));
   return lacking === undefined
     ? undefined
-    : { code: "configuration", text: `the function ${lacking} is missing, or the user may not execute it` };
+    : {
+        code: "configuration",
+        text: `the function ${names.schema}.${lacking} is missing, or the user may not execute it`,
+      };
 }
 
 function shapes(names: Names): [string, Shape][] {
@@ -106,11 +115,12 @@ function columnsOf(table: string): string {
     FROM pg_attribute AS a WHERE a.attrelid = to_regclass(${quotedText(table)}) AND a.attnum > 0 AND NOT a.attisdropped), '')`;
 }
 
-function uniqueKeysOf(table: string): string {
+/** The columns of each index that is in use, and of which more holds. */
+function indexesOf(table: string, condition = ""): string {
   return `(SELECT string_agg((SELECT string_agg(a.attname, ',' ORDER BY o.ord)
     FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS o(attnum, ord)
     JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = o.attnum), ' ')
-    FROM pg_index AS i WHERE i.indrelid = to_regclass(${quotedText(table)}) AND i.indisunique AND i.indpred IS NULL)`;
+    FROM pg_index AS i WHERE i.indrelid = to_regclass(${quotedText(table)}) AND i.indisvalid ${condition})`;
 }
 
 function privilegesOf(table: string): string {

@@ -45,6 +45,7 @@ const STATES: readonly Case[] = [
   ["40P01", "unavailable"],
   ["42501", "unauthorized"],
   ["42703", "configuration"],
+  ["42704", "configuration"],
   ["42804", "configuration"],
   ["42883", "configuration"],
   ["42939", "configuration"],
@@ -146,6 +147,25 @@ describe("what a pooler says under one code for everything", () => {
     expect(isTransient(error)).toBe(true);
     expect(isOutcomeOpen(error)).toBe(false);
     expect(toFrameworkError(error, "append", "write").code).toBe("unavailable");
+  });
+
+  test.each([
+    ["password authentication failed", "unauthorized"],
+    ["SASL authentication failed", "unauthorized"],
+    ["empty password returned by client", "unauthorized"],
+    ['role "somebody" does not exist', "unauthorized"],
+    ["no such user: somebody", "unauthorized"],
+    ["login rejected", "unauthorized"],
+    ['database "some" does not exist', "configuration"],
+    ["no such database: some", "configuration"],
+    ["unsupported startup parameter: options", "configuration"],
+  ] as const)("%s: nobody is let in", (message, code) => {
+    const error = Object.assign(answer("08P01", message), { severity: "FATAL" });
+    expect([isTransient(error), isConnectionLost(error), isOutcomeOpen(error)]).toEqual([false, false, false]);
+    expect(isConnectionOver(error)).toBe(true);
+    const mapped = toFrameworkError(error, "append", "write");
+    expect(mapped.code).toBe(code);
+    expect(mapped.message).not.toContain("some");
   });
 
   test.each(["server conn crashed?", "query_timeout", "something new"])("%s: a server may have it", (message) => {

@@ -72,6 +72,14 @@ test("one connected client of pg serves, also in a transaction of its owner", as
   expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
 });
 
+test("a client of pg in the place of a pool is told from one, and so is a pool in the place of a client", async () => {
+  const client = new pg.Client(inject("postgresUrl"));
+  onTestFinished(() => client.end());
+  const store = Reflect.construct(PostgresHistoryStore, [{ pool: client }, { schema: freshSchema() }]);
+  expect(await rejection(store.read(conversation()))).toMatchObject({ code: "configuration" });
+  expect(() => Reflect.construct(PostgresHistoryStore, [{ client: openPool() }])).toThrow("pass it as pool");
+});
+
 test("a driver that parses numbers and dates in its own way changes nothing", async () => {
   const pool = openPool({ types: { getTypeParser: () => (text: string) => text } });
   const store = new PostgresHistoryStore({ pool }, { schema: freshSchema() });
@@ -79,6 +87,27 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   const { items } = await store.list({ owner: "owner-1" });
   expect(Date.now() - Date.parse(items[0]?.updatedAt ?? "")).toBeLessThan(60_000);
   expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 2 });
+});
+
+describe("a pooler that lets nobody in", () => {
+  test.each([
+    ["a database that does not exist", { pathname: "/no-such-database" }, "configuration"],
+    ["a setting that it does not take", { search: "?options=-c%20app.tenant%3Dacme" }, "configuration"],
+    ["a user that it does not know", { username: "no-such-user", password: "secret" }, "unauthorized"],
+  ] as const)("is told apart from an outage: %s", async (_, parts, code) => {
+    const settings = {
+      ignore_startup_parameters: "extra_float_digits",
+      ...("username" in parts ? { auth_type: "md5" } : {}),
+    };
+    const pooler = await startPgBouncer(inject("postgresUrl"), { settings });
+    onTestFinished(() => pooler.stop());
+    const connectionString = Object.assign(new URL(pooler.url), parts).href;
+    const error = await rejection(
+      openStore({ connectionString, prepare: false }).append(conversation(), records("a", 1)),
+    );
+    expect(error.code).toBe(code);
+    expect(error.message).not.toContain("no-such");
+  });
 });
 
 describe("a pooler that loses the server", () => {

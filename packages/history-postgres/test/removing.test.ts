@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from "vitest";
 import { PostgresHistoryStore } from "../src/index.ts";
 import { conversation, records, until } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore } from "./support/postgres.ts";
+import { recording } from "./support/recording.ts";
 
 async function rowsIn(schema: string): Promise<number[]> {
   const { rows } = await openPool().query(
@@ -50,6 +51,20 @@ describe("deleteExpired", () => {
       expect((await store.read(conversation(name))).records).toEqual(records("new", 1));
     }
     expect(await rowsIn(schema)).toEqual([10, 10]);
+  });
+
+  test("passes over what others hold, and waits for nobody", async () => {
+    const schema = freshSchema();
+    const store = openStore({ schema, ttlSeconds: 7200 });
+    await Promise.all(["old-1", "old-2", "old-3"].map((name) => store.append(conversation(name), records("a", 2))));
+    await age(schema, "old-%");
+    const other = await openPool({ max: 1 }).connect();
+    await other.query("BEGIN");
+    await other.query(`SELECT FROM ${named(schema, "conversation")} WHERE session = 'old-2' FOR UPDATE`);
+    expect(await store.deleteExpired()).toEqual({ conversations: 2, records: 4 });
+    await other.query("ROLLBACK");
+    other.release();
+    expect(await store.deleteExpired()).toEqual({ conversations: 1, records: 2 });
   });
 
   test("uses an index that ordinary writes do not move", async () => {
@@ -108,6 +123,23 @@ describe("erase", () => {
     expect(await rowsIn(schema)).toEqual([3, 3]);
     expect(await store.erase({ owner: null })).toEqual({ conversations: 1, records: 1 });
     expect(await rowsIn(schema)).toEqual([2, 2]);
+  });
+
+  test("of long conversations deletes fewer in one statement", async () => {
+    const schema = freshSchema();
+    const recorded = recording(openPool({ max: 1 }));
+    const store = new PostgresHistoryStore({ pool: recorded }, { schema, timeoutMs: 60_000 });
+    for (const name of ["s1", "s2", "s3"]) {
+      await store.append(conversation(name), records("a", 1));
+    }
+    await openPool().query(
+      `INSERT INTO ${named(schema, "record")} SELECT k, g, 'more-' || g, '1'
+       FROM ${named(schema, "conversation")}, generate_series(1, 59999) AS g`,
+    );
+    recorded.reset();
+    expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 3, records: 180_000 });
+    expect(recorded.sent).toHaveLength(2);
+    expect(await rowsIn(schema)).toEqual([0, 0]);
   });
 
   test("of an owner who goes on writing deadlocks with nobody", async () => {

@@ -1,25 +1,7 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { PostgresHistoryStore, schemaSql } from "../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { schemaSql } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
-import { freshSchema, named, openPool, openStore, urlWith } from "./support/postgres.ts";
-
-/** A role that may log in and nothing else, and what it connects with. */
-async function newRole(): Promise<{ role: string; connectionString: string }> {
-  const admin = openPool();
-  const role = `role ${freshSchema().slice(-13)}`;
-  await admin.query(`CREATE ROLE "${role}" LOGIN`);
-  onTestFinished(async () => {
-    await admin.query(`DROP OWNED BY "${role}"`);
-    await admin.query(`DROP ROLE "${role}"`);
-  });
-  return { role, connectionString: urlWith({ username: encodeURIComponent(role) }) };
-}
-
-/** What an app's role needs, as the README says. */
-function grants(schema: string, role: string): string {
-  return `GRANT USAGE ON SCHEMA "${schema}" TO "${role}";
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO "${role}"`;
-}
+import { freshSchema, grants, named, newRole, openPool, openStore } from "./support/postgres.ts";
 
 describe("the tables", () => {
   test("are made by the first call, in a schema of any name", async () => {
@@ -64,6 +46,23 @@ describe("the tables", () => {
     );
     expect(rows.length).toBeGreaterThan(2);
     expect((await store.list({ owner: "owner-1" }, { limit: 5 })).items).toHaveLength(5);
+  });
+
+  test.each([undefined, 2])("carry what autovacuum needs (partitions: %s)", async (partitions) => {
+    const schema = freshSchema();
+    await openStore({ schema, partitions }).append(conversation(), records("a", 1));
+    const { rows } = await openPool().query(
+      `SELECT relname, reloptions FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r'
+       AND relname <> 'history_layout' ORDER BY relname`,
+      [`"${schema}"`],
+    );
+    expect(rows).toHaveLength(2 * (partitions ?? 1));
+    for (const { relname, reloptions } of rows) {
+      // Half of each page is room for the next versions of its rows.
+      const isOfConversations = relname.startsWith("history_conversation");
+      expect(reloptions.includes("fillfactor=50")).toBe(isOfConversations);
+      expect(reloptions.some((option: string) => option.startsWith("autovacuum_vacuum_"))).toBe(true);
+    }
   });
 
   test("of a later layout are left alone", async () => {
@@ -125,6 +124,15 @@ describe("a team that owns its schema", () => {
     expect(await store.erase({ owner: "owner-1" })).toEqual({ conversations: 1, records: 3 });
   });
 
+  test("is told by schemaSql of a table that is another one, before a version is noted", async () => {
+    const schema = freshSchema();
+    const admin = openPool();
+    await admin.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, "record")} (text text)`);
+    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("other columns");
+    const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [schema]);
+    expect(rows).toEqual([{ tablename: "history_record" }]);
+  });
+
   test("has a role that may not create, also with autoMigrate", async () => {
     const { role, connectionString } = await newRole();
     const schema = freshSchema();
@@ -138,6 +146,13 @@ describe("a team that owns its schema", () => {
     ["the schema may not be used", 'REVOKE USAGE ON SCHEMA "{schema}" FROM "{role}"', "unauthorized", ""],
     ["a column is missing", "ALTER TABLE {conversation} DROP COLUMN session", "configuration", "session"],
     ["a key is missing", "ALTER TABLE {record} DROP CONSTRAINT history_record_k_id_key", "configuration", "k,id"],
+    [
+      "the owners' index is missing",
+      'DROP INDEX "{schema}".history_conversation_owner',
+      "configuration",
+      "owner_key,k",
+    ],
+    ["an index is missing", 'DROP INDEX "{schema}".history_conversation_expiry', "configuration", "expires_hour"],
     ["a function is missing", 'DROP FUNCTION "{schema}".history_replace_v1', "configuration", "history_replace_v1"],
   ])("hears from verifySchema when %s", async (_, change, code, detail) => {
     const { role, connectionString } = await newRole();
@@ -168,36 +183,5 @@ describe("a team that owns its schema", () => {
     [5, "options"],
   ])("is told what is wrong with %o", (options, field) => {
     expect(() => Reflect.apply(schemaSql, undefined, [options])).toThrow(field);
-  });
-});
-
-describe("tenants kept apart by the server", () => {
-  test("see and write only their own conversations, by the README's policies", async () => {
-    const { role, connectionString } = await newRole();
-    const schema = freshSchema();
-    const admin = openPool();
-    await admin.query(schemaSql({ schema }));
-    await admin.query(grants(schema, role));
-    await admin.query(`
-      ALTER TABLE ${named(schema, "conversation")} ENABLE ROW LEVEL SECURITY;
-      ALTER TABLE ${named(schema, "record")} ENABLE ROW LEVEL SECURITY;
-      CREATE POLICY tenant ON ${named(schema, "conversation")}
-        USING (starts_with(owner, current_setting('app.tenant', true) || '/'));
-      CREATE POLICY tenant ON ${named(schema, "record")}
-        USING (EXISTS (SELECT FROM ${named(schema, "conversation")} AS c WHERE c.k = history_record.k));`);
-    const storeOf = (tenant: string) => {
-      const options = `-c app.tenant=${tenant}`;
-      return new PostgresHistoryStore({ pool: openPool({ connectionString, options }) }, { schema });
-    };
-    const [acme, other] = [storeOf("acme"), storeOf("other")];
-    const key = conversation("s", { owner: "acme/ann" });
-    await acme.append(key, records("a", 2));
-    await acme.append(key, records("b", 1));
-    expect((await acme.read(key)).records).toHaveLength(3);
-    expect((await other.read(key)).records).toEqual([]);
-    expect(await rejection(other.append(key, records("c", 1)))).toMatchObject({ code: "unauthorized" });
-    expect((await other.list({ allOwners: true })).items).toEqual([]);
-    expect(await other.erase({ owner: "acme/ann" })).toEqual({ conversations: 0, records: 0 });
-    expect((await acme.read(key)).records).toHaveLength(3);
   });
 });

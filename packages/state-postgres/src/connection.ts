@@ -1,3 +1,4 @@
+import { configurationError } from "@agentfw/core";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
 import type { Address } from "./options.ts";
@@ -36,6 +37,8 @@ export class PoolConnection implements Connection {
       this.#pool.connect((error, client) => {
         if (client === undefined) {
           reject(error ?? new PostgresProblem("the pool gave no connection"));
+        } else if (typeof client.release !== "function") {
+          reject(configurationError("pool", "lends what cannot be given back; a single client of pg goes into client"));
         } else {
           resolve(leaseOf(client));
         }

@@ -26,6 +26,22 @@ const NOT_SENT: Readonly<Record<string, string>> = {
 const POOLER_WAITS =
   /^query_wait_timeout|^server login|cannot connect|connect failed|^no more connections|shutting down/;
 
+/** What PgBouncer says under that code to a client that it does not let in, or cannot bring to a server. */
+const POOLER_REFUSES: readonly (readonly [RegExp, Meaning])[] = [
+  [
+    /^(password|SASL) authentication failed|^empty password|^no such user|^role .* does not exist|^login rejected/,
+    { code: "unauthorized", reason: "the pooler or the server refused the user or the password" },
+  ],
+  [
+    /^no such database|^database .* does not exist/,
+    { code: "configuration", reason: "connectionString: there is no such database" },
+  ],
+  [
+    /^unsupported startup parameter/,
+    { code: "configuration", reason: "the pooler does not take a setting that the client connects with" },
+  ],
+];
+
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection terminated|^Client has encountered a connection error|^Query read timeout|^write after end/;
 
@@ -63,7 +79,8 @@ export function sqlStateOf(error: unknown): string {
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   const isCut = code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT";
-  const isEnd = /^57P0[1-3]$|^08/.test(sqlStateOf(error)) && !isUnprepared(error) && !isTransient(error);
+  const isAnswer = isUnprepared(error) || isTransient(error) || poolerRefusal(error) !== undefined;
+  const isEnd = /^57P0[1-3]$|^08/.test(sqlStateOf(error)) && !isAnswer;
   return isCut || isEnd || LOST.test(messageOf(error));
 }
 
@@ -80,6 +97,12 @@ export function isTransient(error: unknown): boolean {
 export function isConnectionOver(error: unknown): boolean {
   const isFatal = typeof error === "object" && error !== null && "severity" in error && error.severity === "FATAL";
   return sqlStateOf(error) === "" || isFatal || isTransient(error) || isConnectionLost(error);
+}
+
+/** What a pooler's refusal of a client means, before any statement was taken. */
+function poolerRefusal(error: unknown): Meaning | undefined {
+  const refusal = POOLER_REFUSES.find(([pattern]) => sqlStateOf(error) === "08P01" && pattern.test(messageOf(error)));
+  return refusal?.[1];
 }
 
 /** True when a pooler gave the statement to a server that does not know its name, or knows it already. */
@@ -131,9 +154,9 @@ function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   if (notSent !== undefined) {
     return { code: "unavailable", reason: notSent };
   }
-  const known = MESSAGES.find(([pattern]) => state === "" && pattern.test(message));
+  const known = MESSAGES.find(([pattern]) => state === "" && pattern.test(message))?.[1] ?? poolerRefusal(error);
   if (known !== undefined) {
-    return known[1];
+    return known;
   }
   if (isConnectionLost(error)) {
     return { code: kind === "write" ? "outcome_unknown" : "unavailable", reason: "the connection ended" };

@@ -123,6 +123,9 @@ export function resolveConnection(connection: PostgresConnectionOptions): Resolv
     if (!hasMethod(client, "query")) {
       throw configurationError("client", "must have a query method, as PGlite does");
     }
+    if (typeof Reflect.get(client, "totalCount") === "number") {
+      throw configurationError("client", "is a pool, which has connections for many; pass it as pool");
+    }
     return { client };
   }
   assertConnectionString(connectionString);

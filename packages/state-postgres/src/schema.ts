@@ -15,7 +15,7 @@ const ITEM_STORAGE = "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05";
 
 /**
  * The statements that create what the store needs, for teams that apply them with tools of their own. They may be
- * applied again: what is there stays as it is.
+ * applied again: what is there stays as it is, and a table of that name with other columns ends them with an error.
  *
  * @throws `configuration` naming the option and the rule.
  */
@@ -28,7 +28,8 @@ export function schemaSql(options: SchemaSqlOptions = {}): string {
   const { schema = "agentfw" } = options;
   assertSchemaName(schema);
   const names = namesIn(schema);
-  const statements = [`CREATE SCHEMA IF NOT EXISTS ${names.schema}`, ...tables(names), ...rest(names)];
+  const checks = `DO ${dollarQuoted(`\nBEGIN\n${shapeChecks(names)}END`)}`;
+  const statements = [`CREATE SCHEMA IF NOT EXISTS ${names.schema}`, ...tables(names), checks, ...rest(names)];
   return `${statements.join(";\n\n")};\n`;
 }
 
@@ -80,6 +81,7 @@ function rest(names: Names): string[] {
   ];
 }
 
+/** The value comes last: what the end of a row has in common with its last version is not logged again. */
 function tables(names: Names): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${names.item} (
@@ -91,10 +93,10 @@ function tables(names: Names): string[] {
   etag text NOT NULL,
   tags text NOT NULL,
   tag_keys uuid[] NOT NULL,
-  value text NOT NULL,
   updated_at timestamptz NOT NULL,
   expires_at timestamptz,
   expires_hour integer,
+  value text NOT NULL,
   UNIQUE (owner_key, seq)
 ) WITH (${ITEM_STORAGE})`,
     `CREATE INDEX IF NOT EXISTS state_item_expiry ON ${names.item} (expires_hour)

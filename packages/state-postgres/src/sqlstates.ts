@@ -33,6 +33,10 @@ export const SQLSTATES: Readonly<Record<string, Meaning>> = {
   "40003": { code: "outcome_unknown", reason: "the server does not know whether it was carried out" },
   "42": SHAPE,
   "42501": { code: "unauthorized", reason: "the server's user may not do this; schemaSql() is what must be there" },
+  "42704": {
+    code: "configuration",
+    reason: "the database's own rules ask for a setting, type or role that is not there",
+  },
   "42883": MISSING,
   "42939": { code: "configuration", reason: "schema: the name is reserved" },
   "42P01": MISSING,

@@ -18,6 +18,10 @@ const EXPIRES_AT = "now() + p_ttl * interval '1 second'";
 /** Expiry is indexed by the hour, so most writes move no index. */
 const EXPIRES_HOUR = `floor(extract(epoch FROM ${EXPIRES_AT}) / 3600)::integer`;
 
+/** Policies may let a row be locked and not deleted, and nothing must count as deleted that stays. */
+const UNDELETED =
+  "RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = 'an item is there that may not be deleted';";
+
 /** What each write changes in a row that is there. */
 const WRITTEN = `etag = p_etag, tags = p_tags, value = p_value, updated_at = now(),
     expires_at = ${EXPIRES_AT}, expires_hour = ${EXPIRES_HOUR}`;
@@ -120,6 +124,9 @@ BEGIN
   -- The tags first: row-level security may ask for the item that they belong to.
   DELETE FROM ${names.tag} AS x WHERE x.t = ANY (v_tag_keys) AND x.seq = v_seq;
   DELETE FROM ${names.item} AS i WHERE i.k = p_k AND i.seq = v_seq;
+  IF v_seq IS NOT NULL AND NOT FOUND THEN
+    ${UNDELETED}
+  END IF;
   RETURN CASE WHEN v_isalive THEN 'deleted' ELSE 'absent' END;
 END`;
   return functionDefinition(names.remove, "p_k uuid, p_match text", { returns: "text", body });
@@ -133,13 +140,18 @@ function removingFunction(
   const body = `
 DECLARE
   v_keys uuid[];
+  v_items bigint;
 BEGIN
   -- Only what is locked is deleted: an item that is made meanwhile is not this call's.
   SELECT array_agg(o.k) INTO v_keys FROM (SELECT i.k FROM ${names.item} AS i WHERE ${rows}) AS o;
   DELETE FROM ${names.tag} AS x USING ${names.item} AS i
   WHERE i.k = ANY (v_keys) AND x.t = ANY (i.tag_keys) AND x.seq = i.seq;
   DELETE FROM ${names.item} AS i WHERE i.k = ANY (v_keys);
-  RETURN coalesce(cardinality(v_keys), 0)::text;
+  GET DIAGNOSTICS v_items = ROW_COUNT;
+  IF v_items < cardinality(v_keys) THEN
+    ${UNDELETED}
+  END IF;
+  RETURN v_items::text;
 END`;
   return functionDefinition(name, parameters, { returns: "text", body });
 }

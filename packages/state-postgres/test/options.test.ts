@@ -29,6 +29,7 @@ describe("where the database is", () => {
     [{ pool: null }, "pool"],
     [{ client: { connect: () => {} } }, "client"],
     [{ client: 5 }, "client"],
+    [{ client: { query: async () => ({ rows: [] }), totalCount: 0 } }, "client"],
     [{ connectionString: "" }, "connectionString"],
     [{ connectionString: 5 }, "connectionString"],
     [{ connectionString: "mysql://user:secret@localhost/db" }, "connectionString"],

@@ -69,6 +69,14 @@ test("one connected client of pg serves, also in a transaction of its owner", as
   expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
 });
 
+test("a client of pg in the place of a pool is told from one, and so is a pool in the place of a client", async () => {
+  const client = new pg.Client(inject("postgresUrl"));
+  onTestFinished(() => client.end());
+  const store = Reflect.construct(PostgresStateStore, [{ pool: client }, { schema: freshSchema() }]);
+  expect(await rejection(store.get("a"))).toMatchObject({ code: "configuration" });
+  expect(() => Reflect.construct(PostgresStateStore, [{ client: openPool() }])).toThrow("pass it as pool");
+});
+
 test("a driver that parses numbers and dates in its own way changes nothing", async () => {
   const pool = openPool({ types: { getTypeParser: () => (text: string) => text } });
   const store = new PostgresStateStore({ pool }, { schema: freshSchema() });
@@ -78,6 +86,25 @@ test("a driver that parses numbers and dates in its own way changes nothing", as
   expect(await keysOf(store, { limit: 1, tags: { kind: "x" } })).toEqual(["a", "b", "c"]);
   await store.verifySchema();
   expect(await store.erase({ owner: null })).toEqual({ items: 3 });
+});
+
+describe("a pooler that lets nobody in", () => {
+  test.each([
+    ["a database that does not exist", { pathname: "/no-such-database" }, "configuration"],
+    ["a setting that it does not take", { search: "?options=-c%20app.tenant%3Dacme" }, "configuration"],
+    ["a user that it does not know", { username: "no-such-user", password: "secret" }, "unauthorized"],
+  ] as const)("is told apart from an outage: %s", async (_, parts, code) => {
+    const settings = {
+      ignore_startup_parameters: "extra_float_digits",
+      ...("username" in parts ? { auth_type: "md5" } : {}),
+    };
+    const pooler = await startPgBouncer(inject("postgresUrl"), { settings });
+    onTestFinished(() => pooler.stop());
+    const connectionString = Object.assign(new URL(pooler.url), parts).href;
+    const error = await rejection(openStore({ connectionString, prepare: false }).create("a", "{}"));
+    expect(error.code).toBe(code);
+    expect(error.message).not.toContain("no-such");
+  });
 });
 
 describe("a pooler that loses the server", () => {

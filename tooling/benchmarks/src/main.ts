@@ -13,7 +13,7 @@ import { helpText, type Options, parseOptions } from "./options.ts";
 import { seededRandom } from "./random.ts";
 import { jsonReport, tableLines, thisMachine } from "./report.ts";
 
-const SIZES: Sizes = { messages: 1000, manyMessages: 100_000, conversations: 64 };
+const SIZES: Sizes = { messages: 1000, manyMessages: 100_000, conversations: 64, items: 20_000 };
 const FULL: Plan = { runs: 5, blocks: 15, samples: 5, blockMs: 20, warmUpMs: 3000 };
 const QUICK: Plan = { runs: 3, blocks: 5, samples: 2, blockMs: 5, warmUpMs: 500 };
 

@@ -6,6 +6,8 @@ export const JOBS = [
   "load-last-20",
   "load-last-20-of-100000",
   "concurrent-64",
+  "state-set",
+  "state-get",
   "memory-context",
   "memory-grep",
   "memory-write",
@@ -52,6 +54,8 @@ export interface Sizes {
   readonly manyMessages: number;
   /** Conversations in `concurrent-64`. */
   readonly conversations: number;
+  /** Items beside the one of `state-set` and `state-get`. */
+  readonly items: number;
 }
 
 /** What a job is opened with. */

@@ -11,7 +11,7 @@ import type { Peer } from "../src/peer.ts";
 import { seededRandom } from "../src/random.ts";
 
 const plan: Plan = { runs: 2, blocks: 1, samples: 1, blockMs: 1, warmUpMs: 1 };
-const sizes = { messages: 40, manyMessages: 90, conversations: 3 };
+const sizes = { messages: 40, manyMessages: 90, conversations: 3, items: 60 };
 let scratch = "";
 
 beforeAll(async () => {
@@ -99,6 +99,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "postgres-store/append-turn": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20": ["raw", "raw prepared", "agentfw"],
   "postgres-store/load-last-20-of-100000": ["raw", "raw prepared", "agentfw", "agentfw 100"],
+  "redis-state/state-set": ["raw", "agentfw"],
+  "redis-state/state-get": ["raw", "agentfw"],
+  "postgres-state/state-set": ["raw", "raw prepared", "agentfw"],
+  "postgres-state/state-get": ["raw", "raw prepared", "agentfw"],
   "blob/append-turn": ["raw", "agentfw"],
   "blob/load-last-20": ["raw", "agentfw"],
   "blob/load-last-20-of-100000": ["raw", "agentfw", "agentfw 100"],
@@ -145,8 +149,8 @@ describe("every job of every backend", () => {
     for (const row of rows) {
       expect([row.backend, row.job]).toEqual([backend.name, job]);
       assertRow(row);
-      // One round trip for an append and for a load is what the store promises.
-      const isCounted = /^(redis|postgres|blob)/.test(backend.name) && /^(append|load)-/.test(job);
+      // One round trip for an append, a load, a set and a get is what the stores promise.
+      const isCounted = /^(redis|postgres|blob)/.test(backend.name) && /^(append|load|state)-/.test(job);
       expect(row.roundTrips).toBe(isCounted ? 1 : null);
       const isLogged = isCounted && backend.name.startsWith("postgres");
       expect(row.logBytes).toEqual(isLogged ? expect.any(Number) : null);

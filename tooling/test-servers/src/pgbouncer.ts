@@ -47,8 +47,8 @@ export async function startPgBouncer(targetUrl: string, options: PgBouncerOption
 }
 
 function configuration(target: URL, port: number, { poolSize = 5, settings = {} }: PgBouncerOptions): string {
-  const user = decodeURIComponent(target.username || "postgres");
-  const password = target.password === "" ? "" : ` password=${decodeURIComponent(target.password)}`;
+  const user = quoted(target.username || "postgres");
+  const password = target.password === "" ? "" : ` password=${quoted(target.password)}`;
   const lines = Object.entries({
     listen_addr: "127.0.0.1",
     listen_port: String(port),
@@ -63,4 +63,9 @@ function configuration(target: URL, port: number, { poolSize = 5, settings = {} 
   }).map(([name, value]) => `${name} = ${value}`);
   const server = `* = host=${target.hostname} port=${target.port || "5432"} user=${user}${password}`;
   return ["[databases]", server, "[pgbouncer]", ...lines, ""].join("\n");
+}
+
+/** A part of the URL as a value in the configuration, whatever characters it holds. */
+function quoted(part: string): string {
+  return `'${decodeURIComponent(part).replaceAll("'", "''")}'`;
 }

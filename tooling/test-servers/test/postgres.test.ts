@@ -49,6 +49,10 @@ test("PgBouncer gives its clients one server connection after the other, for any
   const other = new URL(pooler.url);
   other.pathname = "/other";
   expect(await firstValue(await client(other.href), "SELECT current_database()")).toBe("other");
+  await (await client(server.url)).query(`CREATE ROLE "it's one" LOGIN`);
+  const named = await startPgBouncer(Object.assign(new URL(server.url), { username: "it's one" }).href);
+  onTestFinished(() => named.stop());
+  expect(await firstValue(await client(named.url), "SELECT current_user")).toBe("it's one");
   await pooler.stop();
   expect(await isListening(pooler.port)).toBe(false);
   expect(await isListening(server.port)).toBe(true);

@@ -35,3 +35,21 @@ export function urlWith(parts: Partial<Pick<URL, "username" | "password" | "port
 export function named(schema: string, name: string): string {
   return `"${schema}".history_${name}`;
 }
+
+/** A role that may log in and nothing else, and what it connects with. */
+export async function newRole(): Promise<{ role: string; connectionString: string }> {
+  const admin = openPool();
+  const role = `role ${freshSchema().slice(-13)}`;
+  await admin.query(`CREATE ROLE "${role}" LOGIN`);
+  onTestFinished(async () => {
+    await admin.query(`DROP OWNED BY "${role}"`);
+    await admin.query(`DROP ROLE "${role}"`);
+  });
+  return { role, connectionString: urlWith({ username: encodeURIComponent(role) }) };
+}
+
+/** What an app's role needs, as the README says. */
+export function grants(schema: string, role: string): string {
+  return `GRANT USAGE ON SCHEMA "${schema}" TO "${role}";
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO "${role}"`;
+}

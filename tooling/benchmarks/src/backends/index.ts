@@ -6,8 +6,10 @@ import { memoryBackend } from "./memory.ts";
 import { memoryFileBackend } from "./memory-file.ts";
 import { openaiBackend } from "./openai.ts";
 import { postgresBackend } from "./postgres.ts";
+import { postgresStateBackend } from "./postgres-state.ts";
 import { postgresStoreBackend } from "./postgres-store.ts";
 import { redisBackend, redisFarBackend } from "./redis.ts";
+import { redisStateBackend } from "./redis-state.ts";
 import { redisStoreBackend } from "./redis-store.ts";
 import { runBackend, runInPiecesBackend } from "./run.ts";
 import { runWatchedBackend } from "./run-otel.ts";
@@ -22,8 +24,10 @@ export const BACKENDS: readonly Backend[] = [
   redisBackend,
   redisStoreBackend,
   redisFarBackend,
+  redisStateBackend,
   postgresBackend,
   postgresStoreBackend,
+  postgresStateBackend,
   blobBackend,
   blobStoreBackend,
   memoryFileBackend,
