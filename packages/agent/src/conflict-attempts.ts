@@ -60,10 +60,10 @@ export class AttemptPieces {
     return this.#emit(update);
   }
 
-  /** Hands on what was held back. */
-  async release(): Promise<void> {
+  /** Hands on what was held back, when its turn is stored and the conversation is free for the next run. */
+  async release(emit: Emit<AgentUpdate>): Promise<void> {
     for (const update of this.#held ?? []) {
-      await this.#emit(update);
+      await emit(update);
     }
   }
 }

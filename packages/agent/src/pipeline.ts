@@ -41,14 +41,18 @@ export async function pipeline(
   signal?.throwIfAborted();
   const messages = cleanInput(settings, request, input);
   if (request.ephemeral) {
-    return perform(settings, { request, options, input: messages, lease: undefined, emit });
+    await perform(settings, { request, options, input: messages, lease: undefined, emit });
+    return;
   }
   const lease = await enter(settings, request, signal);
+  let pieces: AttemptPieces;
   try {
-    await perform(settings, { request: afterWaiting(settings, request), options, input: messages, lease, emit });
+    const admitted = { request: afterWaiting(settings, request), options, input: messages, lease, emit };
+    pieces = await perform(settings, admitted);
   } finally {
     lease.release();
   }
+  await pieces.release(emit);
 }
 
 interface AdmittedRun {
@@ -60,26 +64,31 @@ interface AdmittedRun {
 }
 
 /** The run, tried again when its history turns out to be another one and the options say so. */
-async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<void> {
+async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<AttemptPieces> {
   const { request, options } = admitted;
   const interruption = new Interruption(options.signal);
   const mayRetry = request.onConflict === "retry" && !request.ephemeral;
   const attempts = mayRetry ? new ConflictAttempts(interruption) : undefined;
   try {
-    while ((await performOnce(settings, admitted, interruption, attempts)) === "again") {
+    for (;;) {
       // The attempts are counted, and waited for, where the conflict is noticed.
+      const pieces = await performOnce(settings, admitted, interruption, attempts);
+      if (pieces !== undefined) {
+        return pieces;
+      }
     }
   } finally {
     interruption.dispose();
   }
 }
 
+/** One attempt. Gives its pieces, or `undefined` when there is to be another. */
 async function performOnce(
   settings: AgentSettings,
   admitted: AdmittedRun,
   interruption: Interruption,
   attempts: ConflictAttempts | undefined,
-): Promise<"done" | "again"> {
+): Promise<AttemptPieces | undefined> {
   const { request, options, input, lease, emit } = admitted;
   const { signal } = options;
   const { runId, session, ephemeral, conversationId } = request;
@@ -101,12 +110,11 @@ async function performOnce(
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
   } catch (error) {
     if (hooks.isToBeRepeated) {
-      return "again";
+      return undefined;
     }
     throw error;
   }
-  await pieces.release();
-  return "done";
+  return pieces;
 }
 
 /** Whether code of somebody else's is part of the run and may start runs of its own. Keeping track is not free. */

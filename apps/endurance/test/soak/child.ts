@@ -7,6 +7,7 @@ import {
   type Content,
   HistoryProvider,
   type Message,
+  type MessageInput,
   type Tool,
 } from "@agentfw/core";
 import { FileHistoryStore } from "@agentfw/history-file";
@@ -34,7 +35,7 @@ function model(random: (below: number) => number, name: string, mishaps: Mishaps
     const count = random(5) < 2 ? 0 : 1 + random(3);
     const asked = Array.from({ length: count }, (): Content[] => {
       calls += 1;
-      const tool = ["act", "act", "act", "fail", "unknown"][random(5)] ?? "act";
+      const tool = ["act", "act", "act", "ask", "fail", "unknown"][random(6)] ?? "act";
       return [
         { type: "function_call", callId: random(5) === 0 ? "same" : `${name}-${calls}`, name: tool, arguments: "{}" },
       ];
@@ -59,8 +60,9 @@ function model(random: (below: number) => number, name: string, mishaps: Mishaps
 }
 
 function tools(session: string, mishaps: Mishaps): Tool[] {
-  const make = (name: string, work: () => unknown): Tool => ({
+  const make = (name: string, work: () => unknown, approval?: "required"): Tool => ({
     name,
+    approval,
     parameters: { type: "object" },
     execute: async (_, { idempotencyKey }) => {
       await mishaps.pass();
@@ -72,11 +74,11 @@ function tools(session: string, mishaps: Mishaps): Tool[] {
   const fail = (): never => {
     throw new Error("no");
   };
-  return [make("act", () => "done"), make("fail", fail)];
+  return [make("act", () => "done"), make("ask", () => "done", "required"), make("fail", fail)];
 }
 
 async function run(job: Job): Promise<void> {
-  const { habits, session, runId, inputId, seed } = job;
+  const { habits, session, runId, seed } = job;
   const mishaps = new Mishaps(job.mishap);
   const { historyPersistence, ...kept } = habits;
   const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 1000 });
@@ -89,19 +91,28 @@ async function run(job: Job): Promise<void> {
     onConflict: "retry",
     onLoadFailure: "continue",
   });
-  const stream = agent.runStream([{ role: "user", messageId: inputId, contents: inputId }], {
+  const stream = agent.runStream(inputOf(job), {
     session: agent.createSession({ sessionId: session, owner: "ann" }),
     runId,
     signal: mishaps.controller.signal,
   });
   try {
     const response = await read(stream, job, mishaps);
-    const ids = [inputId, ...response.messages.map(({ messageId }) => messageId)];
-    tell({ type: "done", ids, withoutHistory: response.historyError !== undefined });
+    // Whoever gives an answer, it is stored under an id of its request.
+    const answered = job.answers.map(({ id }) => `${id}/#answer`);
+    const ids = [job.inputId, ...answered, ...response.messages.map(({ messageId }) => messageId)];
+    const requests = response.approvalRequests.map(({ id }) => id);
+    tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     tell({ type: "failed", error: `${code} ${String(error)}` });
   }
+}
+
+function inputOf({ inputId, answers }: Job): MessageInput[] {
+  const contents = answers.map((answer) => ({ type: "function_approval_response" as const, ...answer }));
+  const said: MessageInput = { role: "user", messageId: inputId, contents: inputId };
+  return contents.length === 0 ? [said] : [said, { role: "user", messageId: `${inputId}#answers`, contents }];
 }
 
 async function read(

@@ -28,6 +28,8 @@ export interface Job {
   /** Absent for a run that is not to be told apart from others. */
   readonly runId: string | undefined;
   readonly inputId: string;
+  /** Ids of the requests for approval that the user answers in this run, and what he says to them. */
+  readonly answers: readonly { readonly id: string; readonly approved: boolean }[];
   readonly seed: number;
   readonly isStreamed: boolean;
   readonly mishap: Mishap;
@@ -39,7 +41,12 @@ export type Told =
   | { readonly type: "effect"; readonly session: string; readonly key: string }
   | { readonly type: "refused"; readonly fault: string }
   | { readonly type: "unheard"; readonly error: string }
-  | { readonly type: "done"; readonly ids: readonly string[]; readonly withoutHistory: boolean }
+  | {
+      readonly type: "done";
+      readonly ids: readonly string[];
+      readonly requests: readonly string[];
+      readonly withoutHistory: boolean;
+    }
   | { readonly type: "failed"; readonly error: string };
 
 /** A source of chance that gives the same numbers for the same seed. */

@@ -23,6 +23,8 @@ export interface SoakedSession {
   readonly acknowledged: Set<string>;
   /** How often the tool of each call ran, by idempotency key. */
   readonly effects: Map<string, number>;
+  /** Requests for approval that nobody has answered in a run that succeeded. */
+  readonly requests: Set<string>;
 }
 
 /** Everything that a soak came to. */
@@ -59,16 +61,18 @@ export async function soak(options: SoakOptions): Promise<Soak> {
     });
     while (started < options.runs) {
       // Now and then two processes meet on one conversation.
-      session = random(6) === 0 && current !== undefined ? current : pick(result.sessions, random);
+      session = random(3) === 0 && current !== undefined ? current : pick(result.sessions, random);
       current = session;
       const isNamed = random(5) > 0;
       const name = `run${started}`;
+      const answers = answersOf(session, random);
       for (let attempt = 1; attempt <= 3 && started < options.runs; attempt += 1) {
         started += 1;
         answer = undefined;
-        const outcome = await worker.run(newJob(session, { name, isNamed, attempt, random }));
+        const outcome = await worker.run(newJob(session, { name, isNamed, attempt, answers, random }));
         count(result.outcomes, outcome === "killed" ? "killed" : outcomeOf(answer));
         if (outcome === "ended" && isDone(answer)) {
+          answers.forEach(({ id }) => void session?.requests.delete(id));
           break;
         }
         if (!isNamed || random(5) === 0) {
@@ -94,6 +98,7 @@ function newSessions(count: number, random: (below: number) => number): SoakedSe
     },
     acknowledged: new Set<string>(),
     effects: new Map<string, number>(),
+    requests: new Set<string>(),
   }));
 }
 
@@ -101,10 +106,11 @@ interface JobParts {
   readonly name: string;
   readonly isNamed: boolean;
   readonly attempt: number;
+  readonly answers: Job["answers"];
   readonly random: (below: number) => number;
 }
 
-function newJob(session: SoakedSession, { name, isNamed, attempt, random }: JobParts): Job {
+function newJob(session: SoakedSession, { name, isNamed, attempt, answers, random }: JobParts): Job {
   const kind = KINDS[random(KINDS.length)] ?? "none";
   const runId = isNamed ? name : undefined;
   return {
@@ -112,10 +118,16 @@ function newJob(session: SoakedSession, { name, isNamed, attempt, random }: JobP
     habits: session.habits,
     runId,
     inputId: isNamed ? `${name}:i0` : `${name}-${attempt}`,
+    answers,
     seed: random(2 ** 31),
     isStreamed: random(2) === 0,
     mishap: { kind, at: 1 + random(18) },
   };
+}
+
+/** The user answers what he is asked, sooner or later; what stands open meanwhile hides from the model. */
+function answersOf({ requests }: SoakedSession, random: (below: number) => number): Job["answers"] {
+  return random(3) === 0 ? [] : [...requests].map((id) => ({ id, approved: random(4) > 0 }));
 }
 
 function hear(told: Told, session: SoakedSession | undefined, result: Soak): void {
@@ -129,6 +141,9 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
   } else if (told.type === "done" && !told.withoutHistory) {
     for (const id of told.ids) {
       session?.acknowledged.add(id);
+    }
+    for (const id of told.requests) {
+      session?.requests.add(id);
     }
   }
 }
