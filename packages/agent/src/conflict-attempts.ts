@@ -30,8 +30,13 @@ export class ConflictAttempts {
     }
     const waitMs = Math.random() * WAIT_MS * 2 ** (this.#made - 1);
     this.#made += 1;
-    await this.#interruption.race(() => new Promise((resolve) => setTimeout(resolve, waitMs)));
+    await this.race(() => new Promise((resolve) => setTimeout(resolve, waitMs)));
     return true;
+  }
+
+  /** What belongs to an attempt, unless the run is given up first. @throws the abort reason. */
+  race<T>(start: () => Promise<T>): Promise<T> {
+    return this.#interruption.race(start);
   }
 }
 

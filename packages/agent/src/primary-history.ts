@@ -59,24 +59,23 @@ export class PrimaryHistory {
     try {
       await this.provider.beforeRun?.(this.#context);
     } catch (error) {
-      if (!this.#options.mayLackHistory || !isOutage(error)) {
+      if (!this.#options.mayLackHistory || this.#run.options.signal?.aborted || !isOutage(error)) {
         throw error;
       }
       contributions.splice(length);
       this.#run.input = this.#run.options.input;
-      await this.#endRun(this.#run, error);
       this.#loss = error;
-      const message = "the history could not be loaded; the run goes on without it and is not stored";
-      this.#context.report({ type: "history_not_loaded", message, cause: error });
+      await this.#endRun(this.#run, error);
+      this.#report("history_not_loaded", "the run goes on without its history and is not stored", error);
     }
   }
 
   async persist(): Promise<void> {
-    await this.#store((context) => this.provider.persist?.(context));
+    await this.#store((context) => this.provider.persist?.(context), false);
   }
 
   async after(): Promise<void> {
-    await this.#store((context) => this.provider.afterRun?.(context));
+    await this.#store((context) => this.provider.afterRun?.(context), true);
   }
 
   /** Stores answers to requests, behind what else the run was told. @throws `conflict` when another run was first. */
@@ -99,7 +98,8 @@ export class PrimaryHistory {
     }
   }
 
-  async #store(hook: StoringHook): Promise<void> {
+  /** `isLast` for the hook with which a run ends for the provider. */
+  async #store(hook: StoringHook, isLast: boolean): Promise<void> {
     if (this.#loss !== undefined) {
       return;
     }
@@ -114,28 +114,36 @@ export class PrimaryHistory {
       if (this.#hasStored) {
         throw notRepeated(error, "a part of it is stored");
       }
-      await this.#storeAgain(hook, attempts, error);
+      await this.#storeAgain(hook, isLast, attempts, error);
     }
     this.#hasStored = true;
   }
 
   /** An answer holds for the history that it was given to: it is stored only where that is what is stored now. */
-  async #storeAgain(hook: StoringHook, attempts: ConflictAttempts, first: AgentFrameworkError): Promise<void> {
+  async #storeAgain(
+    hook: StoringHook,
+    isLast: boolean,
+    attempts: ConflictAttempts,
+    first: AgentFrameworkError,
+  ): Promise<void> {
     let conflict = first;
     while (await attempts.next()) {
-      const fresh = new Run(this.#run.options);
-      const context = new RunContext(fresh, this.provider);
-      await this.provider.beforeRun?.(context);
+      const fresh = await this.#reload(attempts);
       const isAnswered = this.#options.isNamed && earlierAttempt(fresh)?.isAtEnd === true;
       if (isAnswered || !isSameHistory(fresh, this.#run)) {
         await this.#endRun(fresh, conflict);
         throw this.#stale(conflict, isAnswered);
       }
+      fresh.contributions.splice(0, Number.POSITIVE_INFINITY, ...this.#run.contributions);
+      copyOutcome(this.#run, fresh);
+      const before = this.#context.run;
+      this.#context = new RunContext(fresh, this.provider);
+      if (!isLast) {
+        await this.#endRun(before, conflict);
+      }
       try {
-        fresh.contributions.splice(0, Number.POSITIVE_INFINITY, ...this.#run.contributions);
-        copyOutcome(this.#run, fresh);
-        await hook(context);
-        this.#context = context;
+        await hook(this.#context);
+        this.#report("turn_stored_again", "another process wrote, and the history that the run was shown is unchanged");
         return;
       } catch (error) {
         if (!isAgentFrameworkError(error, "conflict")) {
@@ -145,6 +153,18 @@ export class PrimaryHistory {
       }
     }
     throw notRepeated(conflict, `it was tried ${MAX_ATTEMPTS} times`);
+  }
+
+  /** The history as it is now, for a run of its own: what the provider noted at the first load no longer holds. */
+  async #reload(attempts: ConflictAttempts): Promise<Run> {
+    const fresh = new Run(this.#run.options);
+    try {
+      await attempts.race(async () => this.provider.beforeRun?.(new RunContext(fresh, this.provider)));
+    } catch (error) {
+      await this.#endRun(fresh, error);
+      throw error;
+    }
+    return fresh;
   }
 
   /**
@@ -157,7 +177,15 @@ export class PrimaryHistory {
     }
     this.#found = { isAnswered };
     const obstacle = this.#options.obstacle(isAnswered);
-    return obstacle === undefined ? conflict : notRepeated(conflict, obstacle);
+    if (obstacle !== undefined) {
+      return notRepeated(conflict, obstacle);
+    }
+    this.#report("run_retried", "another process wrote first, and the run begins again on what it left", conflict);
+    return conflict;
+  }
+
+  #report(type: string, message: string, cause?: unknown): void {
+    this.#context.report({ type, message, cause });
   }
 
   /** Tells the provider that nothing more comes of a run. */
@@ -168,8 +196,7 @@ export class PrimaryHistory {
     try {
       await this.provider.afterRun?.(context);
     } catch (cause) {
-      const message = "the provider failed; the run's outcome stands";
-      context.report({ type: "provider_failed", message, cause });
+      this.#report("provider_failed", "the provider failed; the run's outcome stands", cause);
     } finally {
       run.error = before;
     }

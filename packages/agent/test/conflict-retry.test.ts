@@ -1,5 +1,6 @@
 import {
-  type AgentFrameworkError,
+  AgentFrameworkError,
+  type ContextProvider,
   HistoryProvider,
   type HistoryProviderOptions,
   InMemoryHistoryStore,
@@ -7,9 +8,9 @@ import {
   type RunContext,
 } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { agentMiddleware } from "../src/index.ts";
+import { Agent, agentMiddleware } from "../src/index.ts";
 import { type Fixture, type FixtureOptions, failureOf, open, reopen, TestStore } from "./fixture.ts";
-import { type Answer, call, shape } from "./scripted-client.ts";
+import { type Answer, call, ScriptedClient, shape } from "./scripted-client.ts";
 import { expectNoUnheardRejections } from "./streaming.ts";
 
 expectNoUnheardRejections();
@@ -64,11 +65,13 @@ describe("A run that another process overtakes", () => {
   });
 
   it.each(MODES)("asks the model again with what the other one said, where retry is chosen (%s)", async (mode) => {
-    const { agent, session, client, stored } = overtaken(["mine", "mine again"], 1, { historyPersistence: mode });
+    const fixture = overtaken(["mine", "mine again"], 1, { historyPersistence: mode });
+    const { agent, session, client, stored, diagnostics } = fixture;
     const response = await agent.run("x", { session: session() });
     expect(response.messages).toHaveLength(1);
     expect(response.text).toBe("mine again");
     expect(client.calls.map(({ messages }) => messages.length)).toEqual([1, 3]);
+    expect(diagnostics).toMatchObject([{ type: "run_retried", provider: "history", cause: { code: "conflict" } }]);
     expect(shape(await stored())).toEqual([
       "user: other 1",
       "assistant: re other 1",
@@ -198,6 +201,7 @@ describe("An answer to a history that is unchanged where the run has seen it", (
       });
       expect(ran).toHaveLength(1);
       expect(fixture.client.calls).toHaveLength(2);
+      expect(fixture.diagnostics.map(({ type }) => type)).toEqual(["turn_stored_again"]);
       expect(shape(await fixture.stored())).toEqual([
         "user: s",
         "user: 3",
@@ -278,6 +282,72 @@ describe("A run that is overtaken and cannot be taken back", () => {
     expect((error as AgentFrameworkError).message).toContain("a reader has seen");
     expect(texts).toEqual(["mine"]);
     expect(client.calls).toHaveLength(1);
+  });
+});
+
+describe("A loading provider of one's own", () => {
+  it.each(MODES)("is told of the end of every load, also of one that a conflict made useless (%s)", async (mode) => {
+    const log: string[] = [];
+    let conflicts = 2;
+    const store = async () => {
+      conflicts -= 1;
+      if (conflicts >= 0) {
+        throw new AgentFrameworkError("conflict", "not now", { currentVersion: String(conflicts) });
+      }
+    };
+    const begun = new Map<unknown, number>();
+    const mine: ContextProvider = {
+      sourceId: "mine",
+      loadsHistory: true,
+      beforeRun: async ({ run }) => {
+        begun.set(run, 1);
+      },
+      persist: store,
+      afterRun: async ({ run, error }) => {
+        begun.set(run, (begun.get(run) ?? 0) - 1);
+        log.push(error === undefined ? "stored" : "failed");
+        await (error === undefined && mode === "per-run" ? store() : undefined);
+      },
+    };
+    const { tools } = counted();
+    const client = new ScriptedClient([[call("c", "look")], "mine"]);
+    const agent = new Agent({
+      client,
+      tools,
+      contextProviders: [mine],
+      historyPersistence: mode,
+      onConflict: "retry",
+    });
+    expect((await agent.run("x", { session: agent.createSession() })).text).toBe("mine");
+    expect(client.calls).toHaveLength(2);
+    expect([...begun.values()]).toEqual([0, 0, 0]);
+    expect(log.at(-1)).toBe("stored");
+  });
+
+  it("cannot hold up an abort with a load that never ends", async () => {
+    const controller = new AbortController();
+    let loads = 0;
+    const mine: ContextProvider = {
+      sourceId: "mine",
+      loadsHistory: true,
+      beforeRun: async () => {
+        loads += 1;
+        if (loads === 2) {
+          setTimeout(() => controller.abort(new Error("enough")), 5);
+          await new Promise(() => undefined);
+        }
+      },
+      afterRun: async ({ error }) => {
+        if (error === undefined) {
+          throw new AgentFrameworkError("conflict", "not now", { currentVersion: "1" });
+        }
+      },
+    };
+    const client = new ScriptedClient(["mine", "never"]);
+    const agent = new Agent({ client, contextProviders: [mine], onConflict: "retry" });
+    const run = agent.run("x", { session: agent.createSession(), signal: controller.signal });
+    expect(await failureOf(run)).toMatchObject({ message: "enough" });
+    expect([loads, client.calls.length]).toEqual([2, 1]);
   });
 });
 

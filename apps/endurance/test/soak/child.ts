@@ -90,6 +90,11 @@ async function run(job: Job): Promise<void> {
     maxModelCalls: 4,
     onConflict: "retry",
     onLoadFailure: "continue",
+    onDiagnostic: ({ type }) => {
+      if (type === "run_retried" || type === "turn_stored_again") {
+        tell({ type: "retried", how: type });
+      }
+    },
   });
   const stream = agent.runStream(inputOf(job), {
     session: agent.createSession({ sessionId: session, owner: "ann" }),

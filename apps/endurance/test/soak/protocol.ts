@@ -39,6 +39,7 @@ export interface Job {
 export type Told =
   | { readonly type: "ready" }
   | { readonly type: "effect"; readonly session: string; readonly key: string }
+  | { readonly type: "retried"; readonly how: string }
   | { readonly type: "refused"; readonly fault: string }
   | { readonly type: "unheard"; readonly error: string }
   | {

@@ -135,6 +135,8 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
     result.faults.push(`${session?.name}: ${told.fault}`);
   } else if (told.type === "unheard") {
     result.faults.push(`${session?.name}: nobody heard of ${told.error}`);
+  } else if (told.type === "retried") {
+    count(result.outcomes, `after a conflict: ${told.how}`);
   } else if (told.type === "effect") {
     const owner = result.sessions.find(({ name }) => name === told.session);
     count(owner?.effects ?? new Map(), told.key);
