@@ -9,7 +9,7 @@ import { type Soak, soak } from "./soak/soak.ts";
 import { buildChild } from "./soak/worker.ts";
 import { requestFault } from "./support/valid-request.ts";
 
-const RUNS = Number(process.env["AGENTFW_SOAK_RUNS"] ?? 150);
+const RUNS = Number(process.env["AGENTFW_SOAK_RUNS"] ?? 120);
 const SEED = Number(process.env["AGENTFW_SOAK_SEED"] ?? 1);
 /** A short soak on fewer conversations, so that each has a life of some length. */
 const SESSIONS = Math.max(5, Math.min(50, Math.floor(RUNS / 15)));
