@@ -44,6 +44,21 @@ export interface AgentOptions {
   readonly concurrency?: "queue" | "reject" | undefined;
   /** How long a queued run waits before it fails with `timeout`. @default 30,000 */
   readonly queueTimeoutMs?: number | undefined;
+  /**
+   * What a run does when its history provider, with `conditionalAppend` on, finds that another process wrote since the
+   * load. `"error"`: it rejects with `conflict` and carries the response. `"retry"`: it loads again, in three attempts at
+   * most, with a short random wait before each. An answer to a history that is unchanged in what the run has loaded is
+   * stored as it is; otherwise the model is asked again, unless a tool has run, a part is stored, or a reader of the
+   * stream has seen something: then it rejects with `conflict`. @default "error"
+   */
+  readonly onConflict?: "error" | "retry" | undefined;
+  /**
+   * What a run does when its history cannot be loaded, for `unavailable` and `timeout`. `"error"`: it rejects before the
+   * model is called. `"continue"`: it goes on without, the response's `historyError` says so, and the provider that
+   * failed stores nothing of it. A run that has a `runId`, or whose input answers earlier calls or approval requests,
+   * rejects all the same: what it needs is in the history. @default "error"
+   */
+  readonly onLoadFailure?: "continue" | "error" | undefined;
   /** Model calls with tools in one run; then one more without. @default 40 */
   readonly maxModelCalls?: number | undefined;
   /** Batches of tool calls that may fail one after another before tools are switched off. @default 3 */
@@ -72,6 +87,10 @@ export interface AgentRunOptions {
   /** Inside of the agent's own. */
   readonly middleware?: readonly Middleware[] | undefined;
   readonly chatOptions?: ChatOptions | undefined;
+  /** As the agent's option. @default the agent's */
+  readonly onConflict?: "error" | "retry" | undefined;
+  /** As the agent's option. @default the agent's */
+  readonly onLoadFailure?: "continue" | "error" | undefined;
 }
 
 /** How to make a session; see `AgentSession`. */

@@ -37,6 +37,8 @@ export interface AgentSettings {
   readonly verifyServiceSession: VerifyServiceSession | undefined;
   readonly concurrency: "queue" | "reject";
   readonly queueTimeoutMs: number;
+  readonly onConflict: "error" | "retry";
+  readonly onLoadFailure: "continue" | "error";
   readonly loop: LoopSettings;
   readonly onDiagnostic: DiagnosticHandler | undefined;
 }
@@ -46,11 +48,13 @@ export function agentSettings(options: AgentOptions): AgentSettings {
   assertOptions(options);
   const { contextProviders = [], middleware = [], tools = [], historyPersistence = "per-run" } = options;
   const { concurrency = "queue", queueTimeoutMs = 30_000, maxModelCalls = 40, maxConsecutiveErrors = 3 } = options;
+  const { onConflict = "error", onLoadFailure = "error" } = options;
   assertProviders(contextProviders);
   assertMiddleware(middleware, "middleware");
   collectTools([tools]);
   assertOneOf(historyPersistence, ["per-run", "per-service-call"], "historyPersistence");
   assertOneOf(concurrency, ["queue", "reject"], "concurrency");
+  assertFailureOptions({ onConflict, onLoadFailure });
   assertTimeout(queueTimeoutMs, "queueTimeoutMs");
   assertCount(maxModelCalls, "maxModelCalls", 1);
   assertCount(maxConsecutiveErrors, "maxConsecutiveErrors", 1);
@@ -74,9 +78,18 @@ export function agentSettings(options: AgentOptions): AgentSettings {
     verifyServiceSession: options.verifyServiceSession,
     concurrency,
     queueTimeoutMs,
+    onConflict,
+    onLoadFailure,
     loop: { maxModelCalls, maxConsecutiveErrors, includeToolErrors: options.includeToolErrors ?? false },
     onDiagnostic: options.onDiagnostic,
   };
+}
+
+/** Refuses what a run does not know to do when its history fails it. */
+export function assertFailureOptions(options: { onConflict?: unknown; onLoadFailure?: unknown }): void {
+  const { onConflict = "error", onLoadFailure = "error" } = options;
+  assertOneOf(onConflict, ["error", "retry"], "onConflict");
+  assertOneOf(onLoadFailure, ["error", "continue"], "onLoadFailure");
 }
 
 function assertOptions(options: AgentOptions): void {

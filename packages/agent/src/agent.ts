@@ -18,6 +18,15 @@ import { type Emit, UpdateChannel } from "./update-channel.ts";
 /** A class whose instances {@link Agent.getProvider} looks for. */
 export type ProviderClass<T extends ContextProvider> = abstract new (...args: never[]) => T;
 
+/** One run as it was asked for. */
+interface Execution {
+  readonly input: MessagesInput;
+  readonly options: AgentRunOptions;
+  readonly runId: string;
+  readonly isRead: boolean;
+  readonly emit: Emit<AgentUpdate>;
+}
+
 /**
  * A model with instructions, tools, history and context. Holds no conversation: that is in the session and in the
  * stores, so one agent serves all users at once, and any number of processes serve one user.
@@ -71,7 +80,7 @@ export class Agent {
   runStream(input: MessagesInput, options: AgentRunOptions = {}): AgentResponseStream {
     // Whatever is wrong with the options is an error of the run, and a run rejects.
     const runId = typeof options?.runId === "string" ? options.runId : crypto.randomUUID();
-    return new AgentResponseStream(runId, (emit) => this.#execute(input, options, runId, emit));
+    return new AgentResponseStream(runId, (emit, isRead) => this.#execute({ input, options, runId, isRead, emit }));
   }
 
   /**
@@ -95,13 +104,8 @@ export class Agent {
     return agentAsTool(this, options);
   }
 
-  async #execute(
-    input: MessagesInput,
-    options: AgentRunOptions,
-    runId: string,
-    emit: Emit<AgentUpdate>,
-  ): Promise<void> {
-    const request = runRequest(this.#settings, options, runId);
+  async #execute({ input, options, runId, isRead, emit }: Execution): Promise<void> {
+    const request = runRequest(this.#settings, options, runId, isRead);
     const middleware = ofKind("agent", this.#settings.middleware, options.middleware ?? []);
     if (middleware.length === 0) {
       return pipeline(this.#settings, request, options, input, emit);

@@ -1,14 +1,9 @@
 import {
   AgentFrameworkError,
   type ContextProvider,
-  groupMessages,
-  groupToMessages,
-  interruptedResult,
-  isPendingApproval,
   type Message,
   MessageHistoryProvider,
   type MessagesInput,
-  openCalls,
   report,
 } from "@agentfw/core";
 import { Run } from "@agentfw/core/run";
@@ -16,12 +11,14 @@ import { Interruption } from "./abortable.ts";
 import type { AgentRunOptions } from "./agent-options.ts";
 import { type AgentSettings, ofKind } from "./agent-settings.ts";
 import { withoutRequests } from "./approvals.ts";
+import { AttemptPieces, ConflictAttempts, mayLackHistory, obstacleToRepeat } from "./conflict-attempts.ts";
 import { enterConversation, type PlaceLease } from "./conversation-queue.ts";
 import { functionLoop } from "./function-loop.ts";
 import { ModelInput } from "./model-input.ts";
 import { heldPlaces, insideOf } from "./nesting.ts";
+import { partialOf, unfinished } from "./partial-answer.ts";
 import { ProviderHooks } from "./provider-hooks.ts";
-import { type AgentUpdate, ResponseFolder } from "./response.ts";
+import { AgentUpdate, ResponseFolder } from "./response.ts";
 import { runInput } from "./run-input.ts";
 import { afterWaiting, type RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -44,14 +41,18 @@ export async function pipeline(
   signal?.throwIfAborted();
   const messages = cleanInput(settings, request, input);
   if (request.ephemeral) {
-    return perform(settings, { request, options, input: messages, lease: undefined, emit });
+    await perform(settings, { request, options, input: messages, lease: undefined, emit });
+    return;
   }
   const lease = await enter(settings, request, signal);
+  let pieces: AttemptPieces;
   try {
-    await perform(settings, { request: afterWaiting(settings, request), options, input: messages, lease, emit });
+    const admitted = { request: afterWaiting(settings, request), options, input: messages, lease, emit };
+    pieces = await perform(settings, admitted);
   } finally {
     lease.release();
   }
+  await pieces.release(emit);
 }
 
 interface AdmittedRun {
@@ -62,7 +63,32 @@ interface AdmittedRun {
   readonly emit: Emit<AgentUpdate>;
 }
 
-async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<void> {
+/** The run, tried again when its history turns out to be another one and the options say so. */
+async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<AttemptPieces> {
+  const { request, options } = admitted;
+  const interruption = new Interruption(options.signal);
+  const mayRetry = request.onConflict === "retry" && !request.ephemeral;
+  const attempts = mayRetry ? new ConflictAttempts(interruption) : undefined;
+  try {
+    for (;;) {
+      // The attempts are counted, and waited for, where the conflict is noticed.
+      const pieces = await performOnce(settings, admitted, interruption, attempts);
+      if (pieces !== undefined) {
+        return pieces;
+      }
+    }
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** One attempt. Gives its pieces, or `undefined` when there is to be another. */
+async function performOnce(
+  settings: AgentSettings,
+  admitted: AdmittedRun,
+  interruption: Interruption,
+  attempts: ConflictAttempts | undefined,
+): Promise<AttemptPieces | undefined> {
   const { request, options, input, lease, emit } = admitted;
   const { signal } = options;
   const { runId, session, ephemeral, conversationId } = request;
@@ -70,16 +96,25 @@ async function perform(settings: AgentSettings, admitted: AdmittedRun): Promise<
   const { onDiagnostic } = settings;
   const run = new Run({ runId, session, ephemeral, serviceManaged, signal, input, onDiagnostic });
   const providers = providersOf(settings, request);
-  const interruption = new Interruption(signal);
-  const hooks = new ProviderHooks(run, providers);
+  const pieces = new AttemptPieces(paced(emit, lease, interruption), attempts !== undefined && !request.isRead);
+  const hooks = new ProviderHooks(run, providers, {
+    attempts,
+    obstacle: (isAnswered) => obstacleToRepeat(run, pieces, isAnswered),
+    mayLackHistory: mayLackHistory(request, input),
+    isNamed: request.isNamed,
+  });
   const scope = scopeOf({ settings, request, options, run, hooks, interruption });
   const verify = () => verifyConversation(settings.verifyServiceSession, session, conversationId, run.signal);
-  const start = () => attempt(scope, hooks, verify, paced(emit, lease, interruption));
+  const start = () => attempt(scope, hooks, verify, (update) => pieces.emit(update));
   try {
     await (lease !== undefined && mayNest(settings, options, providers) ? insideOf(lease, start) : start());
-  } finally {
-    interruption.dispose();
+  } catch (error) {
+    if (hooks.isToBeRepeated) {
+      return undefined;
+    }
+    throw error;
   }
+  return pieces;
 }
 
 /** Whether code of somebody else's is part of the run and may start runs of its own. Keeping track is not free. */
@@ -115,13 +150,18 @@ async function attempt(
 ): Promise<void> {
   const { run, interruption } = scope;
   const folder = new ResponseFolder();
+  const show = (update: AgentUpdate) => {
+    const shown = hooks.loss === undefined ? update : new AgentUpdate({ ...update, historyError: hooks.loss });
+    folder.add(shown);
+    return emit(shown);
+  };
   try {
     await interruption.race(verify);
     await interruption.race(() => hooks.before());
-    await functionLoop(scope, (update) => {
-      folder.add(update);
-      return emit(update);
-    });
+    if (hooks.loss !== undefined) {
+      await show(new AgentUpdate({ messageId: `${run.options.runId}:o0`, role: "assistant", contents: [] }));
+    }
+    await functionLoop(scope, show);
     reportMissingConversation(scope);
   } catch (error) {
     // Sloppy code rejects with nothing; providers must not take that for success.
@@ -130,7 +170,7 @@ async function attempt(
       run.partial = partialOf(run, (scope.draft?.messages() ?? []).flatMap(unfinished));
     }
     await hooks.after();
-    throw error;
+    throw hooks.withAnswerSoFar(error, folder.toResponse(run.options.runId));
   }
   run.response = folder.toResponse(run.options.runId);
   await hooks.after();
@@ -240,43 +280,4 @@ function scopeOf({ settings, request, options, run, hooks, interruption }: Scope
     draft: undefined,
   };
   return scope;
-}
-
-/** What an answer that broke off leaves: text and reasoning, marked as incomplete; half a call is no call. */
-function unfinished(message: Message): Message[] {
-  const contents = message.contents.filter((content) => !content.type.startsWith("function_"));
-  return contents.length === 0 ? [] : [incomplete({ ...message, contents })];
-}
-
-/**
- * What the run made, with its results beside the calls that they answer. Calls whose tools were given up are closed, so
- * that what is kept loads as valid. What does not end in a question to the user is marked as incomplete, or a retry would
- * take it for the whole answer.
- */
-function partialOf(run: Run, draft: readonly Message[]): Message[] {
-  const made = [...run.produced, ...draft];
-  const own = new Set(made.map(({ messageId }) => messageId));
-  // With what is before the run: a call that was approved in it stands there.
-  const { groups } = groupMessages([...run.modelInput(), ...made]);
-  const ours = groups.filter(({ items }) =>
-    items.some(
-      ({ message, slots }) =>
-        own.has(message.messageId) || slots.some(({ result }) => own.has(result?.messageId ?? "")),
-    ),
-  );
-  for (const slot of ours.filter((group) => !isPendingApproval(group)).flatMap(openCalls)) {
-    slot.result = interruptedResult(slot);
-    own.add(slot.resultId);
-  }
-  const kept = ours.flatMap(groupToMessages).filter(({ messageId }) => own.has(messageId));
-  const last = kept.at(-1);
-  const newest = ours.at(-1);
-  if (last !== undefined && newest !== undefined && !isPendingApproval(newest)) {
-    kept[kept.length - 1] = incomplete(last);
-  }
-  return kept;
-}
-
-function incomplete(message: Message): Message {
-  return { ...message, additionalProperties: { ...message.additionalProperties, incomplete: true } };
 }

@@ -6,6 +6,8 @@ import {
   type Run,
   RunContext,
 } from "@agentfw/core";
+import { type HistoryFailureOptions, PrimaryHistory } from "./primary-history.ts";
+import type { AgentResponse } from "./response.ts";
 
 /** Calls the providers of one run, in their order and each protected from the others' failures. */
 export class ProviderHooks {
@@ -15,25 +17,49 @@ export class ProviderHooks {
   /** What providers other than the loading one are storing during the run; one that failed waits for the end. */
   readonly #aside = new Map<ContextProvider, { readonly done: Promise<void>; isBehind: boolean }>();
 
-  constructor(run: Run, providers: readonly ContextProvider[]) {
+  readonly #primary: PrimaryHistory | undefined;
+  readonly #signal: AbortSignal | undefined;
+  /** What the loading provider threw when it was to store a step of the run. */
+  #storeFailure: unknown;
+
+  constructor(run: Run, providers: readonly ContextProvider[], options: HistoryFailureOptions) {
     this.#run = run;
+    this.#signal = run.options.signal;
     this.#contexts = providers.map((provider) => ({ provider, context: new RunContext(run, provider) }));
+    const loading = providers.find(({ loadsHistory }) => loadsHistory === true);
+    this.#primary = loading === undefined ? undefined : new PrimaryHistory(run, loading, options);
+  }
+
+  /** Why the run has no history, when it goes on without. */
+  get loss(): AgentFrameworkError | undefined {
+    return this.#primary?.loss;
+  }
+
+  /** True when the failed run is to be tried again on the history as it is now. */
+  get isToBeRepeated(): boolean {
+    return this.#primary?.isToBeRepeated === true;
   }
 
   /** In list order. A failure ends the run; after an abort no further one begins, because nothing would follow it. */
   async before(): Promise<void> {
     for (const { provider, context } of this.#contexts) {
-      this.#run.options.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       this.#begun.add(provider);
-      await provider.beforeRun?.(context);
+      await (provider === this.#primary?.provider ? this.#primary.load() : provider.beforeRun?.(context));
     }
   }
 
   /** In per-service-call mode: the loading provider must have stored what was produced; others are reported. */
   async persist(): Promise<void> {
-    await this.#each((provider, context) =>
-      provider.loadsHistory === true ? provider.persist?.(context) : this.#persistAside(provider, context),
-    );
+    try {
+      await this.#primary?.persist();
+    } catch (error) {
+      this.#storeFailure = error;
+      throw error;
+    }
+    for (const { provider, context } of this.#others()) {
+      await this.#persistAside(provider, context);
+    }
   }
 
   /** One write at a time, and none after a failure: a store that does not answer must cost a run its deadline once. */
@@ -66,47 +92,61 @@ export class ProviderHooks {
    * @throws `conflict` when another run stored one of them first.
    */
   async claim(answers: readonly Message[]): Promise<void> {
-    const loading = this.#contexts.find(({ provider }) => provider.loadsHistory === true);
-    const { input } = this.#run;
-    if (loading?.provider.claim === undefined) {
-      return;
-    }
-    this.#run.input = input.filter((message) => !answers.includes(message));
-    try {
-      await loading.provider.persist?.(loading.context);
-    } finally {
-      this.#run.input = input;
-    }
-    for (const answer of answers) {
-      if (!(await loading.provider.claim(loading.context, [answer]))) {
-        throw new AgentFrameworkError("conflict", "another run has answered this approval");
-      }
-    }
+    await this.#primary?.claim(answers);
   }
 
   /** In reverse order, the loading provider first. Rejects only for that one, with the response on the error. */
   async after(): Promise<void> {
-    await this.#each((provider, context) => (this.#begun.has(provider) ? provider.afterRun?.(context) : undefined));
-  }
-
-  async #each(hook: (provider: ContextProvider, context: RunContext) => Promise<void> | undefined): Promise<void> {
-    const reversed = this.#contexts.toReversed();
-    const isPrimary = ({ provider }: { provider: ContextProvider }) => provider.loadsHistory === true;
-    let failure: { readonly error: unknown } | undefined;
-    for (const entry of [...reversed.filter(isPrimary), ...reversed.filter((entry) => !isPrimary(entry))]) {
+    const failure = await this.#storeTurn();
+    const { response } = this.#run;
+    const isGivenUp = failure !== undefined && this.#isAbort(failure.error);
+    if (failure !== undefined && (isGivenUp || this.isToBeRepeated)) {
+      // For the others this attempt has failed: a turn that counts is the next one's.
+      this.#run.error = failure.error;
+      this.#run.response = undefined;
+    }
+    for (const { provider, context } of this.#others().filter((entry) => this.#begun.has(entry.provider))) {
       try {
-        await hook(entry.provider, entry.context);
+        await provider.afterRun?.(context);
       } catch (error) {
-        if (isPrimary(entry) && this.#run.error === undefined) {
-          failure = { error };
-        } else {
-          reportFailure(entry.context, error);
-        }
+        reportFailure(context, error);
       }
     }
     if (failure !== undefined) {
-      throw withResponse(failure.error, this.#run.response);
+      throw isGivenUp ? failure.error : withResponse(failure.error, response);
     }
+  }
+
+  /** What ended the run, with what there was of an answer when it could not be stored. */
+  withAnswerSoFar(error: unknown, answer: AgentResponse): unknown {
+    const isLost = error !== undefined && error === this.#storeFailure && answer.messages.length > 0;
+    return isLost && !this.#isAbort(error) ? withResponse(error, answer) : error;
+  }
+
+  /** True for the abort itself, which ends a run that waits for its next attempt to store. */
+  #isAbort(error: unknown): boolean {
+    return this.#signal?.aborted === true && error === this.#signal.reason;
+  }
+
+  /** The loading provider's after hook; its failure, unless the run has failed before. */
+  async #storeTurn(): Promise<{ readonly error: unknown } | undefined> {
+    const primary = this.#primary;
+    if (primary === undefined || !this.#begun.has(primary.provider)) {
+      return undefined;
+    }
+    try {
+      await primary.after();
+    } catch (error) {
+      if (this.#run.error === undefined) {
+        return { error };
+      }
+      reportFailure(new RunContext(this.#run, primary.provider), error);
+    }
+    return undefined;
+  }
+
+  #others(): { readonly provider: ContextProvider; readonly context: RunContext }[] {
+    return this.#contexts.toReversed().filter(({ provider }) => provider !== this.#primary?.provider);
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AgentFrameworkError,
   type Content,
   configurationError,
   type FinishReason,
@@ -25,6 +26,7 @@ export interface AgentUpdateInit {
   readonly finishReason?: FinishReason | undefined;
   readonly model?: string | undefined;
   readonly additionalProperties?: Readonly<Record<string, unknown>> | undefined;
+  readonly historyError?: AgentFrameworkError | undefined;
 }
 
 /** A piece of a run: of the model's answer, or a tool's result. Pieces with one `messageId` make one message. */
@@ -38,6 +40,8 @@ export class AgentUpdate {
   readonly finishReason: FinishReason | undefined;
   readonly model: string | undefined;
   readonly additionalProperties: Readonly<Record<string, unknown>> | undefined;
+  /** In a run whose history could not be loaded, in every piece; see {@link AgentResponse.historyError}. */
+  readonly historyError: AgentFrameworkError | undefined;
 
   constructor(init: AgentUpdateInit) {
     this.messageId = init.messageId;
@@ -49,6 +53,7 @@ export class AgentUpdate {
     this.finishReason = init.finishReason;
     this.model = init.model;
     this.additionalProperties = init.additionalProperties;
+    this.historyError = init.historyError;
   }
 
   /** The assistant's text in this piece; empty for tool results. */
@@ -65,6 +70,7 @@ export interface AgentResponseInit {
   readonly finishReason?: FinishReason | undefined;
   readonly responseId?: string | undefined;
   readonly model?: string | undefined;
+  readonly historyError?: AgentFrameworkError | undefined;
 }
 
 /** What a run came to. */
@@ -78,6 +84,11 @@ export class AgentResponse {
   /** The service's id of its last answer. */
   readonly responseId: string | undefined;
   readonly model: string | undefined;
+  /**
+   * Why the history could not be loaded, in a run that went on without it (`onLoadFailure: "continue"`): the model saw
+   * nothing of the conversation, and the history provider stored nothing of this run. `undefined` in every other run.
+   */
+  readonly historyError: AgentFrameworkError | undefined;
 
   constructor(init: AgentResponseInit) {
     this.runId = init.runId;
@@ -86,6 +97,7 @@ export class AgentResponse {
     this.finishReason = init.finishReason;
     this.responseId = init.responseId;
     this.model = init.model;
+    this.historyError = init.historyError;
   }
 
   /** The text of the last assistant message that has any. */
@@ -117,12 +129,14 @@ export class ResponseFolder {
   #finishReason: FinishReason | undefined;
   #responseId: string | undefined;
   #model: string | undefined;
+  #historyError: AgentFrameworkError | undefined;
 
   add(update: AgentUpdate): void {
     this.#messages.add(update);
     this.#finishReason = update.finishReason ?? this.#finishReason;
     this.#responseId = update.responseId ?? this.#responseId;
     this.#model = update.model ?? this.#model;
+    this.#historyError = update.historyError ?? this.#historyError;
   }
 
   toResponse(runId: string): AgentResponse {
@@ -133,12 +147,13 @@ export class ResponseFolder {
       finishReason: this.#finishReason,
       responseId: this.#responseId,
       model: this.#model,
+      historyError: this.#historyError,
     });
   }
 }
 
-/** Runs to the end, handing on each piece. */
-export type ExecuteRun = (emit: Emit<AgentUpdate>) => Promise<void>;
+/** Runs to the end, handing on each piece; `isRead` says whether somebody reads them as they come. */
+export type ExecuteRun = (emit: Emit<AgentUpdate>, isRead: boolean) => Promise<void>;
 
 /**
  * A run as it happens. Nothing starts before the first piece is asked for; it can be read once.
@@ -167,7 +182,7 @@ export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
     if (this.#updates === undefined && this.#outcome !== undefined) {
       throw configurationError("stream", "finalResponse has read it; read the pieces first, then ask for the response");
     }
-    this.#updates ??= new UpdateChannel((emit) => this.#run(emit));
+    this.#updates ??= new UpdateChannel((emit) => this.#run(emit, true));
     return this.#updates;
   }
 
@@ -179,7 +194,7 @@ export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
   async finalResponse(): Promise<AgentResponse> {
     if (this.#updates === undefined) {
       // Nobody wants the pieces, so there is nobody to wait for.
-      await (this.#outcome ?? this.#run(() => undefined));
+      await (this.#outcome ?? this.#run(() => undefined, false));
     } else {
       for await (const _ of this.#updates) {
         // Reading is what makes the run go on.
@@ -189,11 +204,11 @@ export class AgentResponseStream implements AsyncIterable<AgentUpdate> {
     return this.#folder.toResponse(this.runId);
   }
 
-  #run(emit: Emit<AgentUpdate>): Promise<void> {
+  #run(emit: Emit<AgentUpdate>, isRead: boolean): Promise<void> {
     const outcome = this.#execute((update) => {
       this.#folder.add(update);
       return emit(update);
-    });
+    }, isRead);
     this.#outcome = outcome;
     return outcome;
   }

@@ -8,7 +8,7 @@ import {
   toJson,
 } from "@agentfw/core";
 import type { AgentRunOptions } from "./agent-options.ts";
-import { type AgentSettings, mergeChatOptions } from "./agent-settings.ts";
+import { type AgentSettings, assertFailureOptions, mergeChatOptions } from "./agent-settings.ts";
 import { assertChatOptions, assertList, assertOptional, assertSignal } from "./checks.ts";
 import { assertMiddleware } from "./middleware.ts";
 
@@ -24,6 +24,10 @@ export interface RunRequest {
   readonly serviceStores: boolean;
   /** The conversation that the service keeps already and that this run continues. */
   readonly conversationId: string | undefined;
+  readonly onConflict: "error" | "retry";
+  readonly onLoadFailure: "continue" | "error";
+  /** Whether somebody reads the pieces of the run as they come. */
+  readonly isRead: boolean;
   /** Told when the run has to wait for its conversation; see `AgentInvocation`. */
   readonly onWait?: (() => () => void) | undefined;
 }
@@ -33,7 +37,12 @@ export interface RunRequest {
  *
  * @throws `configuration`, or `unauthorized` for a wrong or missing owner.
  */
-export function runRequest(settings: AgentSettings, options: AgentRunOptions, runId: string): RunRequest {
+export function runRequest(
+  settings: AgentSettings,
+  options: AgentRunOptions,
+  runId: string,
+  isRead: boolean,
+): RunRequest {
   assertRunOptions(options);
   assertOwnership(settings, options);
   assertState(settings, options.session);
@@ -49,6 +58,9 @@ export function runRequest(settings: AgentSettings, options: AgentRunOptions, ru
     session: session ?? new AgentSession(),
     ephemeral: session === undefined,
     chatOptions,
+    onConflict: options.onConflict ?? settings.onConflict,
+    onLoadFailure: options.onLoadFailure ?? settings.onLoadFailure,
+    isRead,
     ...placeOf(settings, session, chatOptions),
   };
 }
@@ -84,6 +96,7 @@ function assertRunOptions(options: AgentRunOptions): void {
   assertList(options.tools ?? [], "tools");
   assertMiddleware(options.middleware ?? [], "middleware");
   assertChatOptions(options.chatOptions, "chatOptions");
+  assertFailureOptions(options);
   if (options.owner !== undefined && options.owner !== null && typeof options.owner !== "string") {
     throw configurationError("owner", "must be a string, or null for nobody");
   }

@@ -238,3 +238,80 @@ describe("Providers that fail", () => {
     expect(page.records).toHaveLength(4);
   });
 });
+
+describe.each(
+  (["per-run", "per-service-call"] as const).flatMap((historyPersistence) =>
+    [false, true].map((isStreamed) => ({ historyPersistence, isStreamed })),
+  ),
+)("A provider beside the history that fails ($historyPersistence, streamed: $isStreamed)", (way) => {
+  const failures: readonly { readonly name: string; fail(): Promise<void> }[] = [
+    { name: "rejects", fail: () => Promise.reject(new Error("no disk")) },
+    { name: "rejects with nothing", fail: () => Promise.reject() },
+    {
+      name: "throws at once",
+      fail: () => {
+        throw new TypeError("bug");
+      },
+    },
+    {
+      name: "rejects with a conflict of its own store",
+      fail: () => Promise.reject(new AgentFrameworkError("conflict", "elsewhere", { currentVersion: "7" })),
+    },
+  ];
+
+  it.each(failures)("loses neither the response nor the turn when it $name, and is reported", async ({ fail }) => {
+    const log: string[] = [];
+    const failing = [
+      logging("first", log, { persist: fail, afterRun: fail }),
+      logging("second", log),
+      logging("third", log, { persist: fail, afterRun: fail }),
+    ];
+    const look = { name: "look", parameters: { type: "object" }, execute: () => 1 };
+    const { agent, session, stored, diagnostics, client } = open([[call("c", "look")], "done"], {
+      historyPersistence: way.historyPersistence,
+      onConflict: "retry",
+      tools: [look],
+      contextProviders: failing,
+    });
+    const stream = agent.runStream("go", { session: session() });
+    if (way.isStreamed) {
+      for await (const _ of stream) {
+        // Reads all of it.
+      }
+    }
+    expect((await stream.finalResponse()).text).toBe("done");
+    expect(client.calls).toHaveLength(2);
+    expect(log).toEqual(["first.before", "second.before", "third.before", "second.after"]);
+    expect(await stored()).toHaveLength(4);
+    const reported = diagnostics.filter(({ type }) => type === "provider_failed").map(({ provider }) => provider);
+    expect(new Set(reported)).toEqual(new Set(["first", "third"]));
+  });
+
+  it("lets the others store when the history itself cannot be stored, and the error carries the answer", async () => {
+    const log: string[] = [];
+    const { agent, session, store } = open([[call("c", "look")], "done"], {
+      historyPersistence: way.historyPersistence,
+      tools: [{ name: "look", parameters: { type: "object" }, execute: () => 1 }],
+      contextProviders: [logging("a", log), logging("b", log)],
+    });
+    let appends = 0;
+    store.before = ({ name }) => {
+      appends += name === "append" ? 1 : 0;
+      if (name === "append" && (way.historyPersistence === "per-run" || appends === 3)) {
+        throw new AgentFrameworkError("unavailable", "away");
+      }
+    };
+    const stream = agent.runStream("go", { session: session() });
+    if (way.isStreamed) {
+      await failureOf(
+        (async () => {
+          for await (const _ of stream) {
+            // Reads all of it.
+          }
+        })(),
+      );
+    }
+    expect(await failureOf(stream.finalResponse())).toMatchObject({ code: "unavailable", response: { text: "done" } });
+    expect(log).toEqual(["a.before", "b.before", "b.after", "a.after"]);
+  });
+});

@@ -4,15 +4,18 @@ export interface DiagnosticEvent {
     | "already_stored"
     | "approval_ignored"
     | "corrupt_record_skipped"
+    | "history_not_loaded"
     | "open_call_closed"
     | "orphan_result_dropped"
     | "provider_failed"
+    | "run_retried"
     | "service_conversation_ignored"
     | "service_conversation_started"
     | "stream_gave_way"
     | "tool_failed"
     | "tool_result_dropped"
     | "torn_tail_cut"
+    | "turn_stored_again"
     | (string & {});
   /** The provider or package that noticed. */
   readonly provider: string;

@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, type AgentOptions, type AgentResponse, type AgentRunOptions } from "@agentfw/agent";
+import {
+  AgentSession,
+  type AppendOptions,
+  type CallOptions,
+  type ChatClient,
+  type ChatRequestOptions,
+  type ChatUpdate,
+  type Content,
+  type ContextProvider,
+  type DiagnosticEvent,
+  type HistoryCapabilities,
+  type HistoryKey,
+  type HistoryPage,
+  HistoryProvider,
+  type HistoryProviderOptions,
+  type HistoryRecord,
+  type HistoryStore,
+  InMemoryHistoryStore,
+  type Message,
+  type MessagesInput,
+  openConversation,
+  type ReadOptions,
+} from "@agentfw/core";
+import { FileHistoryStore } from "@agentfw/history-file";
+import { onTestFinished } from "vitest";
+import { requestFault } from "./valid-request.ts";
+
+/** Where conversations are kept, and whether the runs are read as they happen. */
+export interface Way {
+  readonly backend: "memory" | "file";
+  readonly isStreamed: boolean;
+}
+
+export const WAYS: readonly Way[] = (["memory", "file"] as const).flatMap((backend) =>
+  [false, true].map((isStreamed) => ({ backend, isStreamed })),
+);
+
+export const MODES: readonly ["per-run", "per-service-call"] = ["per-run", "per-service-call"];
+
+/** The store of one process; gives the same data a store of another process's when it is called again. */
+export async function dataOf({ backend }: Way): Promise<() => HistoryStore> {
+  if (backend === "memory") {
+    const data = new InMemoryHistoryStore();
+    return () => data;
+  }
+  const directory = await mkdtemp(join(tmpdir(), "agentfw-endurance-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return () => {
+    const store = new FileHistoryStore({ directory, fsync: false });
+    onTestFinished(() => store.close());
+    return store;
+  };
+}
+
+/** A store that takes its time and keeps the signals that writes are given. */
+export class SlowStore implements HistoryStore {
+  readonly contractVersion = 1 as const;
+  readonly capabilities: HistoryCapabilities;
+  readonly writes: { readonly isAborted: boolean }[] = [];
+  readonly #data: HistoryStore;
+  readonly #delayMs: number;
+
+  constructor(data: HistoryStore, delayMs: number) {
+    this.#data = data;
+    this.#delayMs = delayMs;
+    this.capabilities = data.capabilities;
+  }
+
+  async append(
+    key: HistoryKey,
+    records: readonly HistoryRecord[],
+    options: AppendOptions = {},
+  ): Promise<{ version: string; appended: number }> {
+    this.writes.push({ isAborted: options.signal?.aborted ?? false });
+    await this.#wait();
+    return this.#data.append(key, records, options);
+  }
+
+  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
+    await this.#wait();
+    return this.#data.read(key, options);
+  }
+
+  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
+    await this.#data.clear(key, options);
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.#delayMs));
+  }
+}
+
+/** Pieces of an answer, one text or content each; `throws` ends it. */
+export type Answer =
+  | { readonly pieces: readonly (string | Content | ChatUpdate)[]; readonly throws?: unknown }
+  | string;
+
+/** A model that answers from a script, keeps what it was asked, and refuses what a strict service refuses. */
+export class ScriptedModel implements ChatClient {
+  readonly contractVersion = 1 as const;
+  readonly storesByDefault: boolean;
+  readonly calls: { readonly messages: readonly Message[]; readonly options: ChatRequestOptions }[] = [];
+  readonly #script: Answer[];
+
+  constructor(script: readonly Answer[], storesByDefault = false) {
+    this.#script = [...script];
+    this.storesByDefault = storesByDefault;
+  }
+
+  async *stream(messages: readonly Message[], options: ChatRequestOptions): AsyncGenerator<ChatUpdate> {
+    this.calls.push({ messages: structuredClone([...messages]), options });
+    const fault = this.storesByDefault ? undefined : requestFault(messages);
+    const answer = this.#script.shift();
+    if (fault !== undefined || answer === undefined) {
+      throw new Error(`400 invalid request: ${fault ?? "the script has no further answer"}`);
+    }
+    const { pieces, throws } = typeof answer === "string" ? { pieces: [answer], throws: undefined } : answer;
+    for (const piece of pieces) {
+      options.signal?.throwIfAborted();
+      yield updateOf(piece);
+    }
+    if (throws !== undefined) {
+      throw throws;
+    }
+  }
+}
+
+function updateOf(piece: string | Content | ChatUpdate): ChatUpdate {
+  if (typeof piece === "string") {
+    return { contents: [{ type: "text", text: piece }] };
+  }
+  return "type" in piece ? { contents: [piece] } : piece;
+}
+
+/** What a stage is made of. */
+export interface StageOptions extends Partial<Omit<AgentOptions, "client" | "contextProviders">> {
+  readonly history?: HistoryProviderOptions;
+  readonly observers?: readonly ContextProvider[];
+  readonly storesByDefault?: boolean;
+}
+
+/** One process on the data of a test. */
+export class Stage {
+  readonly model: ScriptedModel;
+  readonly agent: Agent;
+  readonly diagnostics: DiagnosticEvent[] = [];
+  readonly store: HistoryStore;
+  readonly #isStreamed: boolean;
+
+  constructor(store: HistoryStore, { isStreamed }: Way, script: readonly Answer[], options: StageOptions = {}) {
+    const { history, observers = [], storesByDefault, ...rest } = options;
+    this.store = store;
+    this.#isStreamed = isStreamed;
+    this.model = new ScriptedModel(script, storesByDefault);
+    this.agent = new Agent({
+      client: this.model,
+      contextProviders: [new HistoryProvider(store, history), ...observers],
+      onDiagnostic: (event) => this.diagnostics.push(event),
+      ...rest,
+    });
+  }
+
+  session(): AgentSession {
+    return this.agent.createSession({ sessionId: "s", owner: "ann" });
+  }
+
+  /** A run as the way says: folded, or read piece by piece. */
+  async run(input: MessagesInput, options: AgentRunOptions = {}): Promise<AgentResponse> {
+    const stream = this.agent.runStream(input, { session: this.session(), ...options });
+    if (this.#isStreamed) {
+      for await (const _ of stream) {
+        // Reads all of it.
+      }
+    }
+    return stream.finalResponse();
+  }
+
+  async stored(): Promise<Message[]> {
+    const page = await openConversation(this.store, { owner: "ann", sessionId: "s" }).messages();
+    return [...page.messages];
+  }
+}
+
+/** The session in another process. */
+export function restored(session: AgentSession): AgentSession {
+  return AgentSession.fromJSON(JSON.stringify(session), { owner: session.owner });
+}
+
+/** A call of a tool, as a model asks for it. */
+export function call(callId: string, name: string, args = "{}"): Content {
+  return { type: "function_call", callId, name, arguments: args };
+}
+
+/** Messages as `role: contents`, to compare whole conversations. */
+export function shape(messages: readonly Message[]): string[] {
+  return messages.map(({ role, contents }) => `${role}: ${contents.map(contentShape).join(" | ")}`);
+}
+
+function contentShape(content: Content): string {
+  switch (content.type) {
+    case "text":
+      return content.text;
+    case "function_call":
+      return `call ${content.callId}`;
+    case "function_result":
+      return `result ${content.callId} ${JSON.stringify(content.result)}`;
+    default:
+      return content.type;
+  }
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error("it was expected to reject");
+    },
+    (error: unknown) => error,
+  );
+}
