@@ -28,7 +28,7 @@ async function demonstrateOn(backend: Backend & OpenBackend, options: Options): 
   // A history that is in the session object is looked at in the session's JSON.
   const second = backend.isInSession ? await withSessionFile(later) : later;
   print("An agent with a memory of its own, across conversations\n");
-  print(`  Model     ${(await chooseModel()).description}`);
+  print(`  Model     ${(await chooseModel(options.api)).description}`);
   print(`  Memory    ${directory}`);
   print(`  Sessions  ${options.session}, then ${second.session}, both of the owner ${options.owner}`);
   await turn("Turn 1", "This process ends after its answer.", STATEMENT, options);
