@@ -41,7 +41,8 @@ export class Mishaps {
       }
       this.#strike();
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    // Long enough for runs in other processes to come in between.
+    await new Promise((resolve) => setTimeout(resolve, 3));
   }
 
   /** A call of the store. */
