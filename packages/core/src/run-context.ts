@@ -49,6 +49,7 @@ export class RunContext {
     return this.#run.options.ephemeral;
   }
 
+  /** True when the run goes on with a conversation that the model service keeps already; in the run that begins one, false. */
   get serviceManaged(): boolean {
     return this.#run.options.serviceManaged;
   }

@@ -14,7 +14,10 @@ export interface RunOptions {
   readonly session: AgentSession;
   /** True for a run without a session: history is neither loaded nor stored. */
   readonly ephemeral: boolean;
-  /** True when the model service keeps the conversation: history is not loaded, but may be stored for audit. */
+  /**
+   * True when the run goes on with a conversation that the model service keeps already: history is not loaded, but may be
+   * stored for audit. In the run that begins one it is false.
+   */
   readonly serviceManaged: boolean;
   /** The caller's; `undefined` when nobody can give the run up. */
   readonly signal?: AbortSignal | undefined;
