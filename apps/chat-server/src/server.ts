@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import type { ChatClient } from "@agentfw/core";
+import { HistoryProvider, SessionStore } from "@agentfw/core";
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from "fastify";
+import { makeAgent, type Shop } from "./agent.ts";
+import { Chats } from "./chats.ts";
+import { HttpProblem, logged, problemBody, problemOf } from "./errors.ts";
+import { chatRoutes } from "./routes.ts";
+import type { SignIn } from "./sign-in.ts";
+import type { Stores } from "./stores.ts";
+import { zodValidator } from "./validation.ts";
+
+/** What a server is made of. */
+export interface ServerParts {
+  readonly stores: Stores;
+  readonly client: ChatClient;
+  readonly shop: Shop;
+  readonly signIn: SignIn;
+  readonly limits?: Partial<ServerLimits> | undefined;
+  readonly logger: NonNullable<FastifyServerOptions["logger"]>;
+}
+
+/** The limits of a server. */
+export interface ServerLimits {
+  /** Longest time for a run, its wait for the chat and its tools included. @default 120,000 */
+  readonly runTimeoutMs: number;
+  /** How long runs may go on when the server is told to end. @default 25,000 */
+  readonly shutdownGraceMs: number;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who signed in. */
+    owner: string;
+  }
+}
+
+const LIMITS: ServerLimits = { runTimeoutMs: 120_000, shutdownGraceMs: 25_000 };
+
+/** Newest messages that the model is shown. */
+const MAX_MESSAGES = 60;
+
+/** One replica. Keeps nothing of a chat; closes the stores when it is closed. */
+export function makeServer(parts: ServerParts): FastifyInstance {
+  const { stores, client, shop } = parts;
+  const limits = { ...LIMITS, ...parts.limits };
+  const app = Fastify({
+    logger: parts.logger,
+    bodyLimit: 64 * 1024,
+    // For a request to come in; how long its answer may take is the run's own limit.
+    requestTimeout: 15_000,
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 128 },
+  });
+  app.setValidatorCompiler(zodValidator);
+  app.setErrorHandler(sendProblem);
+  app.setNotFoundHandler(() => {
+    throw new HttpProblem(404, "not_found", "There is no such address.");
+  });
+
+  const onDiagnostic = ({ cause, ...event }: { readonly type: string; readonly cause?: unknown }) =>
+    app.log.warn({ ...event, ...(cause === undefined ? {} : { cause: logged(cause) }) }, "diagnostic");
+  const history = new HistoryProvider(stores.history, {
+    maxMessages: MAX_MESSAGES,
+    conditionalAppend: true,
+    onDiagnostic,
+  });
+  const agent = makeAgent(client, history, shop, onDiagnostic);
+  const sessions = new SessionStore(stores.state);
+  const onFailure = (message: string, error: unknown) => app.log.error({ error: logged(error) }, message);
+  const chats = new Chats({ agent, history, sessions, onFailure });
+
+  const ending = endOf(app, limits.shutdownGraceMs, stores);
+  healthRoutes(app, stores);
+  void app.register(async (signedIn) => {
+    signedIn.decorateRequest("owner", "");
+    signedIn.addHook("onRequest", async (request, reply) => {
+      const owner = parts.signIn(request.headers);
+      if (owner === undefined) {
+        void reply.header("www-authenticate", "Bearer");
+        throw new HttpProblem(401, "unauthorized", "Sign in first.");
+      }
+      request.owner = owner;
+    });
+    chatRoutes(signedIn, { chats, stores, ending, runTimeoutMs: limits.runTimeoutMs });
+  });
+  return app;
+}
+
+/** Closing waits for the answers that are under way, for the grace; then their runs are given up, and the stores closed. */
+function endOf(app: FastifyInstance, graceMs: number, stores: Stores): AbortSignal {
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook("preClose", async () => {
+    const reason = new HttpProblem(
+      503,
+      "unavailable",
+      "The service restarts. Send the request again under the same key.",
+      {
+        retryAfterSeconds: 1,
+      },
+    );
+    timer = setTimeout(() => ending.abort(reason), graceMs);
+  });
+  app.addHook("onClose", async () => {
+    clearTimeout(timer);
+    await stores.close();
+  });
+  return ending.signal;
+}
+
+/** `/healthz`: the process answers. `/readyz`: so does its database. */
+function healthRoutes(app: FastifyInstance, { history, state }: Stores): void {
+  app.get("/healthz", { logLevel: "warn" }, async () => ({ status: "ok" }));
+  app.get("/readyz", { logLevel: "warn" }, async () => {
+    await Promise.all([
+      state.get("readyz"),
+      history.read({ owner: null, source: "readyz", session: "readyz" }, { last: 1 }),
+    ]);
+    return { status: "ok" };
+  });
+}
+
+async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const problem = problemOf(error);
+  const entry = { error: logged(problem) };
+  if (problem.status >= 500) {
+    request.log.error(entry, "failed");
+  } else {
+    request.log.info(entry, "refused");
+  }
+  if (problem.retryAfterSeconds !== undefined) {
+    void reply.header("retry-after", problem.retryAfterSeconds);
+  }
+  await reply.code(problem.status).type("application/problem+json").send(problemBody(problem));
+}

@@ -1,0 +1,3 @@
+import { replicaTests } from "./support/replica-tests.ts";
+
+replicaTests("redis");
