@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type Agent, type AgentResponse, type AgentResponseStream, chatMiddleware } from "@agentfw/agent";
 import {
   AgentSession,
-  type CallOptions,
   type HistoryProvider,
   isAgentFrameworkError,
   type MessageInput,
   type SessionStore,
 } from "@agentfw/core";
 import { HttpProblem, noSuchChat } from "./errors.ts";
+import type { Turn, Turns } from "./turns.ts";
 import { type ChatState, type ChatView, chatState, chatView, type MessageView, messageView } from "./views.ts";
 
 /** What {@link Chats} is made of. */
@@ -16,6 +16,7 @@ export interface ChatsParts {
   readonly agent: Agent;
   readonly history: HistoryProvider;
   readonly sessions: SessionStore;
+  readonly turns: Turns;
   /** Hears of failures that change no answer. */
   readonly onFailure: (message: string, error: unknown) => void;
 }
@@ -38,6 +39,12 @@ export interface ApprovalAnswer {
   readonly id: string;
   readonly approved: boolean;
   readonly reason?: string | undefined;
+}
+
+/** A run that has begun. */
+interface ChatRun {
+  readonly stream: AgentResponseStream;
+  end(): Promise<void>;
 }
 
 /** How many messages an approval may lie back. */
@@ -101,37 +108,34 @@ export class Chats {
     return { items: messages.map(messageView), cursor: older };
   }
 
-  /** Runs to the end. */
-  async answer(session: AgentSession, input: MessageInput, options: RunOptions): Promise<AgentResponse> {
-    const { stream, ended } = this.#start(session, input, options);
-    let response: AgentResponse | undefined;
+  /** Runs to the end. @throws HttpProblem 404 when this owner has no such chat, or it was deleted meanwhile. */
+  async answer(owner: string, id: string, input: MessageInput, options: RunOptions): Promise<AgentResponse> {
+    const run = await this.#start(owner, id, input, options);
     try {
-      response = await stream.finalResponse();
-      return response;
+      return await run.stream.finalResponse();
     } finally {
-      await ended(response !== undefined);
+      await run.end();
     }
   }
 
-  /** The pieces of the answer's text as they come, then the response, when everything is stored. */
+  /** The pieces of the answer's text as they come, then the response, when everything is stored. Throws as `answer`. */
   async *stream(
-    session: AgentSession,
+    owner: string,
+    id: string,
     input: MessageInput,
     options: RunOptions,
   ): AsyncGenerator<string | AgentResponse, void> {
-    const { stream, ended } = this.#start(session, input, options);
-    let response: AgentResponse | undefined;
+    const run = await this.#start(owner, id, input, options);
     try {
-      for await (const { text } of stream) {
+      for await (const { text } of run.stream) {
         if (text !== "") {
           yield text;
         }
       }
-      response = await stream.finalResponse();
     } finally {
-      await ended(response !== undefined);
+      await run.end();
     }
-    yield response;
+    yield await run.stream.finalResponse();
   }
 
   /**
@@ -139,15 +143,15 @@ export class Chats {
    *
    * @throws HttpProblem 404 for a question that was never asked, 409 for one that was answered otherwise.
    */
-  async approvalInput(session: AgentSession, answers: readonly ApprovalAnswer[]): Promise<MessageInput> {
-    const conversation = this.#parts.history.conversation(session);
+  async approvalInput(owner: string, id: string, answers: readonly ApprovalAnswer[]): Promise<MessageInput> {
+    const conversation = this.#parts.history.conversation(await this.open(owner, id));
     const { messages } = await conversation.messages({ last: APPROVAL_WINDOW });
     const contents = messages.flatMap((message) => message.contents);
-    for (const { id, approved } of answers) {
-      if (!contents.some((content) => content.type === "function_approval_request" && content.id === id)) {
+    for (const { id: asked, approved } of answers) {
+      if (!contents.some((content) => content.type === "function_approval_request" && content.id === asked)) {
         throw new HttpProblem(404, "not_found", "There is no such approval request in this chat.");
       }
-      const given = contents.find((content) => content.type === "function_approval_response" && content.id === id);
+      const given = contents.find((content) => content.type === "function_approval_response" && content.id === asked);
       if (given?.type === "function_approval_response" && given.approved !== approved) {
         throw new HttpProblem(409, "already_answered", "This approval request has another answer already.");
       }
@@ -162,56 +166,49 @@ export class Chats {
   async remove(owner: string, id: string): Promise<void> {
     // The session first: a run that is under way finds it gone and takes back what it stored.
     const wasThere = await this.#parts.sessions.delete(id, { owner });
-    await this.#clear(owner, id);
+    await this.#parts.history.conversation(new AgentSession({ sessionId: id, owner })).clear();
     if (!wasThere) {
       throw noSuchChat();
     }
   }
 
-  #clear(owner: string, id: string, options: CallOptions = {}): Promise<void> {
-    return this.#parts.history.conversation(new AgentSession({ sessionId: id, owner })).clear(options);
-  }
-
-  #start(
-    session: AgentSession,
-    input: MessageInput,
-    { runId, signal }: RunOptions,
-  ): { readonly stream: AgentResponseStream; readonly ended: (isAnswered: boolean) => Promise<void> } {
+  /** Begins a run when the chat is free. */
+  async #start(owner: string, id: string, input: MessageInput, { runId, signal }: RunOptions): Promise<ChatRun> {
+    const { agent, turns } = this.#parts;
+    const turn = await turns.take(owner, id, signal);
     let modelCalls = 0;
     const counting = chatMiddleware((_, next) => {
       modelCalls += 1;
       return next();
     });
-    const { owner } = session;
-    const stream = this.#parts.agent.runStream(input, { session, owner, runId, signal, middleware: [counting] });
-    return {
-      stream,
-      ended: async (isAnswered) => {
-        if (isAnswered || modelCalls > 0) {
-          await this.#note(session, modelCalls);
-        }
-      },
-    };
+    const stream = agent.runStream(input, {
+      session: turn.session,
+      owner,
+      runId,
+      signal: AbortSignal.any([signal, turn.lost]),
+      middleware: [counting],
+    });
+    return { stream, end: () => this.#end(turn, modelCalls) };
   }
 
   /**
-   * Notes in the session that its chat went on: over what any other replica has noted meanwhile.
+   * Ends a turn, however its run ended.
    *
-   * @throws HttpProblem 404 when the chat was deleted during the run, whose turn is then removed too.
+   * @throws HttpProblem 404 when the chat was deleted meanwhile: what the run stored is then removed too.
    */
-  async #note({ sessionId, owner }: AgentSession, modelCalls: number): Promise<void> {
+  async #end({ session, end }: Turn, modelCalls: number): Promise<void> {
     try {
-      await this.#parts.sessions.update(sessionId, { owner }, (session) => {
-        const chat = chatState(session);
+      await end((stored) => {
+        const chat = chatState(stored);
         const updatedAt = new Date().toISOString();
-        session.state["chat"] = { ...chat, updatedAt, modelCalls: chat.modelCalls + modelCalls };
+        stored.state["chat"] = { ...chat, updatedAt, modelCalls: chat.modelCalls + modelCalls };
       });
     } catch (error) {
       if (isAgentFrameworkError(error, "not_found")) {
-        await this.#clear(owner ?? "", sessionId);
+        await this.#parts.history.conversation(session).clear();
         throw noSuchChat();
       }
-      // The turn is stored, and that is what was asked for.
+      // What the run came to stands; the turn ends by itself.
       this.#parts.onFailure("the chat's session could not be updated", error);
     }
   }

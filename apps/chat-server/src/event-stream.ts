@@ -13,7 +13,10 @@ type Pieces = AsyncGenerator<string | AgentResponse, void>;
  */
 export async function eventStream(pieces: Pieces, onFailure: (error: unknown) => void): Promise<Readable> {
   const first = await pieces.next();
-  return Readable.from(events(first, pieces, onFailure));
+  const stream = Readable.from(events(first, pieces, onFailure));
+  // Also when nobody begins to read it: the run has begun.
+  stream.once("close", () => void pieces.return().catch(onFailure));
+  return stream;
 }
 
 async function* events(
@@ -29,8 +32,6 @@ async function* events(
   } catch (error) {
     onFailure(error);
     yield event("problem", problemBody(problemOf(error)));
-  } finally {
-    await pieces.return();
   }
 }
 

@@ -27,7 +27,7 @@ async function start(options: Options): Promise<void> {
     },
     signIn: options.signIn,
     logger: { level: options.logLevel },
-    limits: { runTimeoutMs: options.runTimeoutMs, shutdownGraceMs: options.shutdownGraceMs },
+    limits: options,
   });
   endWith(app, async () => void (await database?.stop()));
   const address = await app.listen({ host: options.host, port: options.port });

@@ -22,6 +22,7 @@ export interface Options {
   readonly logLevel: string;
   readonly runTimeoutMs: number;
   readonly shutdownGraceMs: number;
+  readonly leaseMs: number;
 }
 
 /** What `--help` shows. */
@@ -35,6 +36,8 @@ export const HELP = `A chat over HTTP whose replicas share nothing but a databas
   --port PORT              0 for any free one. Default: 3000.
   --run-timeout-ms MS      Longest time for an answer. Default: 120000.
   --shutdown-grace-ms MS   How long answers may go on after SIGTERM. Default: 25000.
+  --lease-ms MS            How long a chat waits for a replica that died while it answered. Default: 10000.
+                           0: replicas do not wait for each other.
   --log-level LEVEL        trace, debug, info, warn, error, fatal or silent. Default: info.
   --help                   Show this.
 
@@ -62,6 +65,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     port: wholeNumber("port", values.port ?? "3000", 65_535),
     runTimeoutMs: wholeNumber("run-timeout-ms", values["run-timeout-ms"] ?? "120000", 3_600_000),
     shutdownGraceMs: wholeNumber("shutdown-grace-ms", values["shutdown-grace-ms"] ?? "25000", 3_600_000),
+    leaseMs: wholeNumber("lease-ms", values["lease-ms"] ?? "10000", 3_600_000),
     logLevel,
     ...signInOf(environment),
   };
@@ -80,6 +84,7 @@ function parsed(args: readonly string[]) {
         port: text,
         "run-timeout-ms": text,
         "shutdown-grace-ms": text,
+        "lease-ms": text,
         "log-level": text,
         help: { type: "boolean" },
       },

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { AgentSession, MessageInput } from "@agentfw/core";
+import type { MessageInput } from "@agentfw/core";
 import { isAgentFrameworkError } from "@agentfw/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
@@ -68,9 +68,13 @@ export function chatRoutes(instance: FastifyInstance, parts: RouteParts): void {
     "/chats/:id/messages",
     { schema: { params: chatParams, headers, body: newMessage } },
     async (request, reply) => {
-      const session = await chats.open(request.owner, request.params.id);
       const key = request.headers["idempotency-key"] ?? randomUUID();
-      return run(parts, { session, input: { role: "user", contents: request.body.text }, key }, request, reply);
+      return run(
+        parts,
+        { chat: request.params.id, input: { role: "user", contents: request.body.text }, key },
+        request,
+        reply,
+      );
     },
   );
 
@@ -78,12 +82,11 @@ export function chatRoutes(instance: FastifyInstance, parts: RouteParts): void {
     "/chats/:id/approvals",
     { schema: { params: chatParams, headers, body: newApprovals } },
     async (request, reply) => {
-      const session = await chats.open(request.owner, request.params.id);
       const { answers } = request.body;
-      const input = await chats.approvalInput(session, answers);
+      const input = await chats.approvalInput(request.owner, request.params.id, answers);
       // Without a key the questions are the key: an answer that is sent again is the same request.
       const key = request.headers["idempotency-key"] ?? `approval-${hash(answers.map(({ id }) => id))}`;
-      return run(parts, { session, input, key }, request, reply);
+      return run(parts, { chat: request.params.id, input, key }, request, reply);
     },
   );
 
@@ -99,7 +102,7 @@ export function chatRoutes(instance: FastifyInstance, parts: RouteParts): void {
 }
 
 interface AskedRun {
-  readonly session: AgentSession;
+  readonly chat: string;
   readonly input: MessageInput;
   /** Under which the request may be sent again. */
   readonly key: string;
@@ -108,7 +111,7 @@ interface AskedRun {
 /** Answers with a run: as JSON, or as a stream of events where the client asks for one. */
 async function run(
   { chats, ending, runTimeoutMs }: RouteParts,
-  { session, input, key }: AskedRun,
+  { chat, input, key }: AskedRun,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
@@ -117,15 +120,26 @@ async function run(
   const options = { runId: `${key}-${hash(input)}`, signal };
   // Also with an error: whoever sent no key may repeat the request under this one.
   void reply.header("idempotency-key", key);
+  const { owner } = request;
   if (!request.headers.accept?.includes("text/event-stream")) {
-    return answerView(await chats.answer(session, input, options));
+    return answerView(await untilAborted(signal, chats.answer(owner, chat, input, options)));
   }
-  const events = await eventStream(chats.stream(session, input, options), (error) =>
+  const stream = eventStream(chats.stream(owner, chat, input, options), (error) =>
     request.log.error({ error: logged(error) }, "failed in the middle of an answer"),
   );
+  const events = await untilAborted(signal, stream);
   // A proxy that collected pieces would make one of them all.
   void reply.headers({ "cache-control": "no-store", "x-accel-buffering": "no" });
   return reply.type("text/event-stream").send(events);
+}
+
+/** Whatever an abort became on its way through timers and drivers: the reason is what counts. */
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 }
 
 /** Fires when the client leaves before its answer is out. */

@@ -13,6 +13,7 @@ import { HttpProblem, logged, problemBody, problemOf } from "./errors.ts";
 import { chatRoutes } from "./routes.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
+import { Turns } from "./turns.ts";
 import { zodValidator } from "./validation.ts";
 
 /** What a server is made of. */
@@ -31,6 +32,8 @@ export interface ServerLimits {
   readonly runTimeoutMs: number;
   /** How long runs may go on when the server is told to end. @default 25,000 */
   readonly shutdownGraceMs: number;
+  /** How long a chat waits for a replica that died in the middle of a turn; 0 for replicas that do not wait. @default 10,000 */
+  readonly leaseMs: number;
 }
 
 declare module "fastify" {
@@ -40,7 +43,10 @@ declare module "fastify" {
   }
 }
 
-const LIMITS: ServerLimits = { runTimeoutMs: 120_000, shutdownGraceMs: 25_000 };
+const LIMITS: ServerLimits = { runTimeoutMs: 120_000, shutdownGraceMs: 25_000, leaseMs: 10_000 };
+
+/** How long a message waits for the answer to the one before it. */
+const TURN_WAIT_MS = 30_000;
 
 /** Newest messages that the model is shown. */
 const MAX_MESSAGES = 60;
@@ -72,8 +78,9 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   });
   const agent = makeAgent(client, history, shop, onDiagnostic);
   const sessions = new SessionStore(stores.state);
+  const turns = new Turns(sessions, { leaseMs: limits.leaseMs, waitMs: TURN_WAIT_MS });
   const onFailure = (message: string, error: unknown) => app.log.error({ error: logged(error) }, message);
-  const chats = new Chats({ agent, history, sessions, onFailure });
+  const chats = new Chats({ agent, history, sessions, turns, onFailure });
 
   const ending = endOf(app, limits.shutdownGraceMs, stores);
   healthRoutes(app, stores);

@@ -35,8 +35,8 @@ export function replicaTests(backend: BackendName): void {
     await model?.close();
   });
 
-  async function oneMore(): Promise<Replica> {
-    const replica = await startReplica({ backend, url, model });
+  async function oneMore(...args: string[]): Promise<Replica> {
+    const replica = await startReplica({ backend, url, model, args });
     onTestFinished(() => replica.kill());
     return replica;
   }
@@ -73,7 +73,7 @@ export function replicaTests(backend: BackendName): void {
 
   test("a message whose replica is killed while it answers is answered by another one under its key", async () => {
     const user = newUser();
-    const doomed = await oneMore();
+    const doomed = await oneMore("--lease-ms", "1000");
     const chat = await newChat(doomed, user);
     const text = `hang once ${chat}`;
     let isFirst = true;
@@ -90,7 +90,35 @@ export function replicaTests(backend: BackendName): void {
     expect(spoken(await messagesIn(first, user, chat))).toEqual([`user: ${text}`, "assistant: Here I am."]);
   });
 
-  test("twenty messages at once, at both replicas, are all stored, each whole", async () => {
+  test("a replica that stood still and was taken for dead adds nothing to what was said meanwhile", async () => {
+    const user = newUser();
+    const sleeper = await oneMore("--lease-ms", "1000");
+    const chat = await newChat(sleeper, user);
+    const text = `slowly ${chat}`;
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    model.on(text, async (request) => {
+      await released;
+      return { answer: { text: `I was told ${saidIn(request).length}.` } };
+    });
+    const slow = sendUntilAnswered([sleeper], user, `/chats/${chat}/messages`, { key: "k1", body: { text } });
+    await expect.poll(() => model.asked(text).length).toBe(1);
+    sleeper.process.kill("SIGSTOP");
+    expect((await say(second, user, chat, "meanwhile")).status).toBe(200);
+    sleeper.process.kill("SIGCONT");
+    release();
+    expect(await slow).toMatchObject({ status: 200, body: { text: "I was told 2." } });
+    expect(spoken(await messagesIn(second, user, chat))).toEqual([
+      "user: meanwhile",
+      "assistant: I heard: meanwhile",
+      `user: ${text}`,
+      "assistant: I was told 2.",
+    ]);
+  });
+
+  test("twenty messages at once, at both replicas, are all stored, each whole, and cost twenty model calls", async () => {
     const user = newUser();
     const chat = await newChat(first, user);
     const texts = Array.from({ length: 20 }, (_, index) => `number ${index} of ${chat}`);
@@ -110,7 +138,8 @@ export function replicaTests(backend: BackendName): void {
     const stored = messages.flatMap((line, index) => (index % 2 === 0 ? [[line, messages[index + 1]].join()] : []));
     expect(stored.toSorted()).toEqual(turns.toSorted());
     // Each replica counts in the same session, and none undoes what the other has counted.
-    expect(await modelCallsOf(first, user, chat)).toBe(model.asked(`of ${chat}`).length);
+    expect(await modelCallsOf(first, user, chat)).toBe(20);
+    expect(model.asked(`of ${chat}`)).toHaveLength(20);
   });
 
   test("a request that is sent again, also elsewhere and as a stream, is one turn and one model call", async () => {
@@ -143,6 +172,7 @@ export function replicaTests(backend: BackendName): void {
       new Set([`200 I heard: ${text}`]),
     );
     expect(spoken(await messagesIn(first, user, chat))).toEqual([`user: ${text}`, `assistant: I heard: ${text}`]);
+    expect(model.asked(text)).toHaveLength(1);
   });
 
   test("without a key, the answer names the one under which the request may be sent again", async () => {
