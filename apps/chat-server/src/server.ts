@@ -63,6 +63,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 128 },
   });
+  app.removeContentTypeParser("text/plain");
   app.setValidatorCompiler(zodValidator);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(() => {
@@ -103,6 +104,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
 function endOf(app: FastifyInstance, graceMs: number, stores: Stores): AbortSignal {
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let isClosing = false;
   app.addHook("preClose", async () => {
     const reason = new HttpProblem(
       503,
@@ -113,6 +115,13 @@ function endOf(app: FastifyInstance, graceMs: number, stores: Stores): AbortSign
       },
     );
     timer = setTimeout(() => ending.abort(reason), graceMs);
+    isClosing = true;
+  });
+  // A connection that a client keeps for its next request would keep the server, too.
+  app.addHook("onResponse", async () => {
+    if (isClosing) {
+      setImmediate(() => app.server.closeIdleConnections());
+    }
   });
   app.addHook("onClose", async () => {
     clearTimeout(timer);
