@@ -1,4 +1,5 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import type { FastifyBaseLogger } from "fastify";
 
 /** An answer that is an error, as `application/problem+json` (RFC 9457). Its text may be shown to anybody. */
 export class HttpProblem extends Error {
@@ -72,6 +73,18 @@ export function problemOf(error: unknown): HttpProblem {
     return new HttpProblem(error.statusCode, "bad_request", error.message);
   }
   return new HttpProblem(500, "internal", "Something went wrong.", { cause: error });
+}
+
+/** Logs why a request failed, as an error only where it is one of ours. Gives what the client is told. */
+export function logFailure(log: FastifyBaseLogger, error: unknown): HttpProblem {
+  const problem = problemOf(error);
+  const entry = { error: logged(problem) };
+  if (problem.status >= 500) {
+    log.error(entry, "failed");
+  } else {
+    log.info(entry, "refused");
+  }
+  return problem;
 }
 
 /** What the log gets of an error: who noticed what. Never a text, a name, an address with credentials. */

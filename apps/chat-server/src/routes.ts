@@ -4,7 +4,7 @@ import { isAgentFrameworkError } from "@agentfw/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
 import type { Chats, Page } from "./chats.ts";
-import { HttpProblem, logged } from "./errors.ts";
+import { HttpProblem, logFailure } from "./errors.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Stores } from "./stores.ts";
 import type { ZodTypes } from "./validation.ts";
@@ -124,12 +124,10 @@ async function run(
   if (!request.headers.accept?.includes("text/event-stream")) {
     return answerView(await untilAborted(signal, chats.answer(owner, chat, input, options)));
   }
-  const stream = eventStream(chats.stream(owner, chat, input, options), (error) =>
-    request.log.error({ error: logged(error) }, "failed in the middle of an answer"),
-  );
+  const stream = eventStream(chats.stream(owner, chat, input, options), (error) => logFailure(request.log, error));
   const events = await untilAborted(signal, stream);
   // A proxy that collected pieces would make one of them all.
-  void reply.headers({ "cache-control": "no-store", "x-accel-buffering": "no" });
+  void reply.header("x-accel-buffering", "no");
   return reply.type("text/event-stream").send(events);
 }
 

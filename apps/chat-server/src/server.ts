@@ -9,7 +9,7 @@ import Fastify, {
 } from "fastify";
 import { makeAgent, type Shop } from "./agent.ts";
 import { Chats } from "./chats.ts";
-import { HttpProblem, logged, problemBody, problemOf } from "./errors.ts";
+import { HttpProblem, logFailure, logged, problemBody } from "./errors.ts";
 import { chatRoutes } from "./routes.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { Stores } from "./stores.ts";
@@ -88,6 +88,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   void app.register(async (signedIn) => {
     signedIn.decorateRequest("owner", "");
     signedIn.addHook("onRequest", async (request, reply) => {
+      void reply.header("cache-control", "no-store");
       const owner = parts.signIn(request.headers);
       if (owner === undefined) {
         void reply.header("www-authenticate", "Bearer");
@@ -143,13 +144,7 @@ function healthRoutes(app: FastifyInstance, { history, state }: Stores): void {
 }
 
 async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const problem = problemOf(error);
-  const entry = { error: logged(problem) };
-  if (problem.status >= 500) {
-    request.log.error(entry, "failed");
-  } else {
-    request.log.info(entry, "refused");
-  }
+  const problem = logFailure(request.log, error);
   if (problem.retryAfterSeconds !== undefined) {
     void reply.header("retry-after", problem.retryAfterSeconds);
   }

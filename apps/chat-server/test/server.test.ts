@@ -110,6 +110,17 @@ describe("a request that makes no sense", () => {
   });
 });
 
+test("a request that is sent again after many others is refused, and adds nothing", async () => {
+  const user = newUser();
+  const chat = await newChat(replica, user);
+  for (let number = 0; number <= 30; number += 1) {
+    expect((await say(replica, user, chat, `number ${number}`, { key: `k${number}` })).status).toBe(200);
+  }
+  const again = await say(replica, user, chat, "number 0", { key: "k0" });
+  expect([again.status, again.body["code"]]).toEqual([409, "conflict"]);
+  expect(await messagesIn(replica, user, chat)).toHaveLength(62);
+});
+
 describe("a model service that", () => {
   const limit = { error: { message: "Too long.", type: "invalid_request_error", code: "context_length_exceeded" } };
   const noKey = { error: { message: "Incorrect API key: sk-secret", code: "invalid_api_key" } };
@@ -201,7 +212,9 @@ test("a client that never reads its stream holds the chat no longer than a run m
   const server = await another({ args: ["--run-timeout-ms", "1000", "--lease-ms", "1000"] });
   const user = newUser();
   const chat = await newChat(server, user);
-  model.on(`flood ${chat}`, () => ({ answer: { text: "x".repeat(1_000_000) } }));
+  const choices = [{ index: 0, delta: { content: "x".repeat(1_000_000) }, finish_reason: null }];
+  const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "test-model", choices };
+  model.on(`flood ${chat}`, () => ({ stream: Array.from({ length: 20 }, () => chunk) }));
   const response = await rawSend(server, user, "POST", `/chats/${chat}/messages`, {
     body: { text: `flood ${chat}` },
     headers: { accept: "text/event-stream" },

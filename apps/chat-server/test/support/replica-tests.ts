@@ -371,7 +371,7 @@ export function replicaTests(backend: BackendName): void {
   test("without its database a replica answers 503, never with an empty chat, and it recovers", async () => {
     const proxy = await startFaultProxy({ port: Number(new URL(url).port) });
     const behind = Object.assign(new URL(url), { port: String(proxy.port) }).href;
-    const replica = await startReplica({ backend, url: behind, model });
+    const replica = await startReplica({ backend, url: behind, model, args: ["--lease-ms", "2000"] });
     onTestFinished(async () => {
       await replica.kill();
       await proxy.close();
@@ -379,7 +379,18 @@ export function replicaTests(backend: BackendName): void {
     const user = newUser();
     const chat = await newChat(replica, user);
     await say(replica, user, chat, "remember me");
+    const text = `in the middle ${chat}`;
+    let answer = (): void => undefined;
+    model.on(text, async () => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return { answer: { text: "Answered." } };
+    });
+    const interrupted = say(replica, user, chat, text, { key: "k1" });
+    await expect.poll(() => model.asked(text).length).toBe(1);
     await proxy.refuse();
+    answer();
     const requests = [
       ["GET", "/chats", {}],
       ["POST", "/chats", {}],
@@ -390,9 +401,10 @@ export function replicaTests(backend: BackendName): void {
       ["DELETE", "/users/me", {}],
       ["GET", "/readyz", {}],
     ] as const;
-    const answers = await Promise.all(
-      requests.map(([method, path, options]) => send(replica, user, method, path, options)),
-    );
+    const answers = await Promise.all([
+      interrupted,
+      ...requests.map(([method, path, options]) => send(replica, user, method, path, options)),
+    ]);
     for (const { status, headers, body } of answers) {
       expect([503, 504]).toContain(status);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
@@ -402,10 +414,17 @@ export function replicaTests(backend: BackendName): void {
     expect((await send(replica, user, "GET", "/healthz")).status).toBe(200);
     expect(model.asked(`down ${chat}`)).toEqual([]);
     await proxy.pass();
-    const path = `/chats/${chat}/messages`;
-    const back = await sendUntilAnswered([replica], user, path, { key: "k1", body: { text: `back ${chat}` } });
-    expect(back.status).toBe(200);
-    expect(saidIn(model.asked(`back ${chat}`).at(-1)!)).toEqual(["remember me", `back ${chat}`]);
+    const again = sendUntilAnswered([replica, first], user, `/chats/${chat}/messages`, { key: "k1", body: { text } });
+    await expect.poll(() => model.asked(text).length).toBe(2);
+    answer();
+    expect((await again).status).toBe(200);
+    expect(saidIn(model.asked(text).at(-1)!)).toEqual(["remember me", text]);
+    expect(spoken(await messagesIn(replica, user, chat))).toEqual([
+      "user: remember me",
+      "assistant: I heard: remember me",
+      `user: ${text}`,
+      "assistant: Answered.",
+    ]);
   });
 
   describe("what was deleted", () => {
