@@ -57,7 +57,7 @@ export class Turns {
       if (session === undefined) {
         throw noSuchChat();
       }
-      if (leaseMs === 0 || (holderOf(session) === undefined && (await this.#isFirst(session, me, signal)))) {
+      if (leaseMs === 0 || (isFree(session) && (await this.#isFirst(session, me, signal)))) {
         return this.#begun(session, me, signal);
       }
       if (Date.now() > deadline) {
@@ -89,7 +89,7 @@ export class Turns {
       void (await this.#sessions.update(sessionId, { owner }, work));
     const renew = () =>
       change((stored) => {
-        if (holderOf(stored) !== me) {
+        if (turnOf(stored)?.holder !== me) {
           throw new AgentFrameworkError("conflict", "the chat went to another replica");
         }
         stored.state["turn"] = { holder: me, until: Date.now() + leaseMs };
@@ -109,7 +109,7 @@ export class Turns {
         clearInterval(timer);
         await change((stored) => {
           note(stored);
-          if (holderOf(stored) === me) {
+          if (turnOf(stored)?.holder === me) {
             delete stored.state["turn"];
           }
         });
@@ -118,11 +118,13 @@ export class Turns {
   }
 }
 
-/** Who is running on a chat, unless its time is over. */
-function holderOf({ state }: AgentSession): string | undefined {
+/** Whose turn it is in a chat, also when its time is over. */
+function turnOf({ state }: AgentSession): { readonly holder: unknown; readonly until: number } | undefined {
   const turn = state["turn"];
-  if (!isPlainObject(turn) || typeof turn["holder"] !== "string" || Number(turn["until"]) < Date.now()) {
-    return undefined;
-  }
-  return turn["holder"];
+  return isPlainObject(turn) ? { holder: turn["holder"], until: Number(turn["until"]) } : undefined;
+}
+
+function isFree(session: AgentSession): boolean {
+  const turn = turnOf(session);
+  return turn === undefined || !(turn.until >= Date.now());
 }
