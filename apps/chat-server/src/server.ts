@@ -34,6 +34,8 @@ export interface ServerLimits {
   readonly shutdownGraceMs: number;
   /** How long a chat waits for a replica that died in the middle of a turn; 0 for replicas that do not wait. @default 10,000 */
   readonly leaseMs: number;
+  /** How long a message waits for the answer to the one before it. @default 30,000 */
+  readonly turnWaitMs: number;
 }
 
 declare module "fastify" {
@@ -43,10 +45,7 @@ declare module "fastify" {
   }
 }
 
-const LIMITS: ServerLimits = { runTimeoutMs: 120_000, shutdownGraceMs: 25_000, leaseMs: 10_000 };
-
-/** How long a message waits for the answer to the one before it. */
-const TURN_WAIT_MS = 30_000;
+const LIMITS: ServerLimits = { runTimeoutMs: 120_000, shutdownGraceMs: 25_000, leaseMs: 10_000, turnWaitMs: 30_000 };
 
 /** Newest messages that the model is shown. */
 const MAX_MESSAGES = 60;
@@ -79,7 +78,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   });
   const agent = makeAgent(client, history, shop, onDiagnostic);
   const sessions = new SessionStore(stores.state);
-  const turns = new Turns(sessions, { leaseMs: limits.leaseMs, waitMs: TURN_WAIT_MS });
+  const turns = new Turns(sessions, { leaseMs: limits.leaseMs, waitMs: limits.turnWaitMs });
   const onFailure = (message: string, error: unknown) => app.log.error({ error: logged(error) }, message);
   const chats = new Chats({ agent, history, sessions, turns, onFailure });
 

@@ -87,6 +87,38 @@ describe.each(["postgres", "redis"] as const)("%s", (backend) => {
     expect(await turnOf(backend, user, chat)).toBeUndefined();
   });
 
+  test("a message that waits too long for the one before it is told to come again", async () => {
+    const [first, second] = [await server(backend, nothing, {}), await server(backend, nothing, { turnWaitMs: 50 })];
+    const user = newUser();
+    const chat = await newChat(first, user);
+    let finish = (): void => undefined;
+    model.on(`first of ${chat}`, async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return { answer: { text: "At last." } };
+    });
+    const before = say(first, user, chat, `first of ${chat}`);
+    await expect.poll(() => model.asked(`first of ${chat}`).length).toBe(1);
+    const { status, headers, body } = await say(second, user, chat, "second");
+    expect([status, headers.get("retry-after"), body["code"]]).toEqual([409, "2", "busy"]);
+    finish();
+    expect((await before).body["text"]).toBe("At last.");
+    expect(await messagesIn(first, user, chat)).toHaveLength(2);
+  });
+
+  test("a run whose chat is deleted is given up, and its request to the model with it", async () => {
+    const [first, second] = [await server(backend, nothing, { leaseMs: 1_000 }), await server(backend, nothing, {})];
+    const user = newUser();
+    const chat = await newChat(first, user);
+    model.on(`deleted ${chat}`, () => "silence");
+    const answer = say(first, user, chat, `deleted ${chat}`);
+    await expect.poll(() => model.asked(`deleted ${chat}`).length).toBe(1);
+    await send(second, user, "DELETE", `/chats/${chat}`);
+    expect((await answer).status).toBe(404);
+    expect(await model.asked(`deleted ${chat}`)[0]?.outcome).toBe("cancelled");
+  });
+
   test("replicas that do not wait for each other still store every turn once and whole", async () => {
     const replicas = await Promise.all([1, 2].map(() => server(backend, nothing, { leaseMs: 0 })));
     const user = newUser();

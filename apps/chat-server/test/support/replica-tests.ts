@@ -369,8 +369,9 @@ export function replicaTests(backend: BackendName): void {
   });
 
   test("without its database a replica answers 503, never with an empty chat, and it recovers", async () => {
-    const proxy = await startFaultProxy({ port: Number(new URL(url).port) });
-    const behind = Object.assign(new URL(url), { port: String(proxy.port) }).href;
+    const { hostname, port } = new URL(url);
+    const proxy = await startFaultProxy({ host: hostname, port: Number(port || (backend === "redis" ? 6379 : 5432)) });
+    const behind = Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(proxy.port) }).href;
     const replica = await startReplica({ backend, url: behind, model, args: ["--lease-ms", "2000"] });
     onTestFinished(async () => {
       await replica.kill();
