@@ -1,3 +1,9 @@
-import { replicaTests } from "./support/replica-tests.ts";
+import { lossTests } from "./support/loss-tests.ts";
+import { turnTests } from "./support/turn-tests.ts";
+import { twoReplicas } from "./support/two-replicas.ts";
+import { userTests } from "./support/user-tests.ts";
 
-replicaTests("postgres");
+const replicas = twoReplicas("postgres");
+turnTests(replicas);
+userTests(replicas);
+lossTests(replicas);
