@@ -201,11 +201,15 @@ describe("the tests of a suite", () => {
 
 describe("the contracts", () => {
   test("have ids of the port's letter, in order, without gaps, and say why they are there", async () => {
-    const { fileStoreContract, stateStoreContract } = await import("../src/index.ts");
+    const { chatClientContract, contextProviderContract, fileStoreContract, stateStoreContract } = await import(
+      "../src/index.ts"
+    );
     for (const [letter, contract] of [
       ["H", historyStoreContract],
       ["S", stateStoreContract],
       ["F", fileStoreContract],
+      ["P", contextProviderContract],
+      ["M", chatClientContract],
     ] as const) {
       const expected = contract.map((_, index) => `${letter}${String(index + 1).padStart(2, "0")}`);
       expect(contract.map(({ id }) => id)).toEqual(expected);

@@ -16,7 +16,7 @@ export function contractPage(
         `- Contract: ${cited}`,
         ...list("Capability", requires?.capabilities),
         ...list("Needs from `open()`", requires?.hooks),
-        `- Fails on a store that ${proofs.join("; or that ")}`,
+        `- Fails on a ${nounOf(port)} that ${proofs.join("; or that ")}`,
       ].join("\n"),
     ].join("\n\n");
   });
@@ -26,12 +26,19 @@ export function contractPage(
 function head(port: ContractPort, count: number): string {
   return [
     `# The contract of ${port}`,
-    [
-      `${count} clauses, as \`@agentfw/provider-testing\` runs them. Ids are permanent. A clause with a capability applies`,
-      "to stores that declare it; a store that does not must refuse what belongs to it. This page is generated: change the",
-      "clauses, then run `npm run pnpm -- --filter @agentfw/provider-testing run docs`.",
-    ].join("\n"),
+    `${count} clauses, as \`@agentfw/provider-testing\` runs them. Ids are permanent. ${whom(port)}`,
+    "This page is generated: change the clauses, then run `npm run docs:contract`.",
   ].join("\n\n");
+}
+
+function whom(port: ContractPort): string {
+  return port.endsWith("Store")
+    ? "A clause with a capability applies to stores that declare it; a store that does not must refuse what belongs to it."
+    : "A clause that needs something of `open()` is not covered where that is not offered.";
+}
+
+function nounOf(port: ContractPort): string {
+  return port === "ContextProvider" ? "provider" : port === "ChatClient" ? "client" : "store";
 }
 
 function list(label: string, names: readonly string[] | undefined): string[] {
