@@ -1,0 +1,1 @@
+export { type FaultProxy, type ProxyTarget, type RequestChoice, startFaultProxy } from "./faults/fault-proxy.ts";
