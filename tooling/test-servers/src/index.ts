@@ -1,4 +1,4 @@
-export { type FaultProxy, type ProxyTarget, startFaultProxy } from "@agentfw/provider-testing/faults";
+export { type FaultProxy, faultHooks, type ProxyTarget, startFaultProxy } from "@agentfw/provider-testing/faults";
 export { type AzuriteServer, azuriteConnectionString, startAzurite } from "./azurite.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";

@@ -24,7 +24,11 @@ export function expectMutants<O extends OpenedSubject>(
     const results = [];
     for (const id of ids) {
       const { outcome, error } = await runClause(clauseOf(id), mutant);
-      results.push(outcome === "failed" ? `${id} failed` : `${id} ${outcome}${error === undefined ? "" : error}`);
+      results.push(
+        outcome === "failed" || outcome === "upcoming"
+          ? `${id} failed`
+          : `${id} ${outcome}${error === undefined ? "" : error}`,
+      );
     }
     return results;
   };

@@ -4,16 +4,17 @@ import type { Mutant } from "./mutant.ts";
 /** One contract as a page: what each clause says, why, what it needs, and the defects that it is proven on. */
 export function contractPage(
   port: ContractPort,
-  contract: readonly Pick<ContractClause, "id" | "title" | "contract" | "reason" | "requires">[],
+  contract: readonly Pick<ContractClause, "id" | "title" | "contract" | "reason" | "requires" | "upcoming">[],
   mutants: readonly Pick<Mutant, "name" | "kills">[],
 ): string {
-  const parts = contract.map(({ id, title, contract: cited, reason, requires }) => {
+  const parts = contract.map(({ id, title, contract: cited, reason, requires, upcoming }) => {
     const proofs = mutants.filter(({ kills }) => kills.includes(id)).map(({ name }) => name);
     return [
       `## ${id} ${capitalized(title)}`,
       reason,
       [
         `- Contract: ${cited}`,
+        ...(upcoming ? ["- Upcoming: reported now, required from the next major version of the kit on"] : []),
         ...list("Capability", requires?.capabilities),
         ...list("Needs from `open()`", requires?.hooks),
         `- Fails on a ${nounOf(port)} that ${proofs.join("; or that ")}`,
