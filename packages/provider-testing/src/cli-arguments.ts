@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from "citty";
 import { KIND_NAMES, openerNames, type SubjectKind } from "./cli-kinds.ts";
 
@@ -41,17 +42,20 @@ const ARGUMENTS = {
 const COMMAND = defineCommand({
   meta: {
     name: "agentfw-provider-test",
-    description: [
-      "Runs the conformance contract of an agentfw store, provider or client, clause by clause.",
-      "Exit code 0: all that is required held. 1: something did not, or a declared capability was not covered and no reason was given. 2: the command was called the wrong way, or open() failed.",
-    ].join("\n"),
+    description: "Runs the conformance contract of an agentfw store, provider or client, clause by clause.",
   },
   args: ARGUMENTS,
 });
 
-/** The text of `--help`. */
+const EXIT_CODES = [
+  "Exit code 0: all that is required held.",
+  "          1: something did not, or a declared capability was not covered and no reason was given.",
+  "          2: the command was called the wrong way, or open() failed.",
+].join("\n");
+
+/** The text of `--help`, without colors: it is read in logs and pages too. */
 export async function usageText(): Promise<string> {
-  return `${await renderUsage(COMMAND)}\n`;
+  return `${stripVTControlCharacters(await renderUsage(COMMAND))}\n${EXIT_CODES}\n`;
 }
 
 /** @throws UsageError for what is not understood. */

@@ -83,7 +83,16 @@ describe("the command", () => {
   test("explains itself, and ends with 2 when it is called the wrong way", async () => {
     const help = await node(cli(), "--help");
     expect(help).toMatchObject({ code: 0 });
-    for (const word of ["--kind", "--only", "--json", "--list", "--version", "FILE", "openHistoryStore"]) {
+    for (const word of [
+      "--kind",
+      "--only",
+      "--json",
+      "--list",
+      "--version",
+      "FILE",
+      "openHistoryStore",
+      "Exit code 0",
+    ]) {
       expect(help.output).toContain(word);
     }
     const wrong: [string[], RegExp][] = [
