@@ -16,6 +16,8 @@ const COMMANDS = { tsc: "../typescript/bin/tsc", vitest: "../vitest/vitest.mjs" 
 /** A folder outside of the workspace in which projects find what npm would have installed for them. */
 export interface Outside {
   readonly folder: string;
+  /** The compiler, for Node to run. */
+  readonly tsc: string;
   /** The tarball of one of our packages, as a release would publish it. */
   tarball(name: string): string;
   /** Runs npm in a folder in here, without a network. */
@@ -30,16 +32,13 @@ export async function openOutside(): Promise<Outside> {
   const filters = ["create-provider", ...OURS].map((name) => `--filter=@agentfw/${name}`);
   await must(process.execPath, [PNPM, "exec", "turbo", "run", "build", ...filters], ROOT);
   const tarball = (name: string) => join(packed, `${name}.tgz`);
-  for (const name of OURS) {
-    await pack(name, packed);
-  }
-  await packInstalled("citty", packed);
+  await Promise.all([...OURS.map((name) => pack(name, packed)), packInstalled("citty", packed)]);
   const npm = (args: readonly string[], cwd = folder) =>
     must("npm", [...args, "--offline", "--no-audit", "--no-fund", `--cache=${join(folder, "cache")}`], cwd);
   await writeFile(join(folder, "package.json"), '{ "private": true }\n');
   await npm(["install", "--no-save", ...[...OURS, "citty"].map(tarball)]);
   await linkTools(join(folder, "node_modules"));
-  return { folder, tarball, npm };
+  return { folder, tsc: join(folder, "node_modules", "typescript", "bin", "tsc"), tarball, npm };
 }
 
 /** Before the first release the version is one that no floor admits; the tarball gets the one that it will have. */
