@@ -37,9 +37,7 @@ export async function renderProvider(
       tokens.set(part, fill(text.trimEnd(), tokens));
     }
   }
-  const files = [...sources].map(
-    ([path, text]) => [fill(path.replace(/^_/, "."), tokens), fill(text, tokens)] as const,
-  );
+  const files = [...sources].map(([path, text]) => [fill(targetOf(path), tokens), fill(text, tokens)] as const);
   return new Map(files.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
