@@ -73,6 +73,7 @@ export async function runClause<O extends OpenedSubject>(
   suite: ContractSuite<O>,
 ): Promise<ClauseResult> {
   const opened: O[] = [];
+  const failed = clause.upcoming === true ? "upcoming" : "failed";
   let outcome: ClauseResult;
   try {
     await within(runOnce(clause, suite, opened), clauseTimeoutMs(suite), "the clause");
@@ -81,12 +82,12 @@ export async function runClause<O extends OpenedSubject>(
     outcome =
       error instanceof NotCovered
         ? { clause, outcome: "not covered", reason: error.reason, needsReason: error.needsReason }
-        : { clause, outcome: "failed", error };
+        : { clause, outcome: failed, error };
   }
   try {
     await all(opened.map(closeOpened));
   } catch (error) {
-    return outcome.outcome === "failed" ? outcome : { clause, outcome: "failed", error };
+    return outcome.outcome === failed ? outcome : { clause, outcome: failed, error };
   }
   return outcome;
 }

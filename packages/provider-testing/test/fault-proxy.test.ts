@@ -1,14 +1,22 @@
 import { connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type FaultProxy, startFaultProxy } from "../src/index.ts";
+import { type FaultProxy, startFaultProxy } from "../src/faults.ts";
 
-/** A proxy in front of a server that answers every line with the same line. */
-async function openProxy(): Promise<FaultProxy> {
+/** A proxy in front of a server that answers with what it is sent: whole lines where they are listened to. */
+async function openProxy(onLine?: (line: string) => void): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.pipe(socket);
+    let line = "";
+    socket.on("data", (piece) => {
+      line += piece.toString();
+      if (onLine === undefined || line.endsWith("\n")) {
+        onLine?.(line);
+        socket.write(line);
+        line = "";
+      }
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -138,4 +146,72 @@ test("killed connections end, and new ones are taken", async () => {
   proxy.killConnections();
   await Promise.all(callers.map(({ ended }) => ended));
   await new Caller(proxy.port).says("hello\n");
+});
+
+test("a lost reply ends the connection after the request got through, and only for the request that was chosen", async () => {
+  const seen: string[] = [];
+  const proxy = await openProxy((line) => seen.push(line));
+  const caller = new Caller(proxy.port);
+  proxy.loseNextReply({ containing: "COMMIT" });
+  await caller.says("BEGIN\n");
+  caller.socket.write("COM");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  caller.socket.write("MIT\n");
+  await caller.ended;
+  expect(seen.join("")).toBe("BEGIN\nCOMMIT\n");
+  expect(caller.received).not.toContain("MIT");
+  proxy.loseNextReply();
+  const next = new Caller(proxy.port);
+  next.socket.write("next\n");
+  await next.ended;
+  expect(next.received).toBe("");
+  expect(seen.join("")).toContain("next\n");
+  await new Caller(proxy.port).says("whole again\n");
+});
+
+test("a lost request does not reach the target", async () => {
+  const seen: string[] = [];
+  const proxy = await openProxy((line) => seen.push(line));
+  const caller = new Caller(proxy.port);
+  await caller.says("one\n");
+  proxy.loseNextRequest({ containing: "two" });
+  await caller.says("between\n");
+  caller.socket.write("two\n");
+  await caller.ended;
+  await new Caller(proxy.port).says("three\n");
+  expect(seen.join("")).toBe("one\nbetween\nthree\n");
+});
+
+test("a duplicated request reaches the target twice, and is answered once", async () => {
+  const seen: string[] = [];
+  const proxy = await openProxy((line) => seen.push(line));
+  const caller = new Caller(proxy.port);
+  await caller.says("one\n");
+  proxy.duplicateNextRequest();
+  await caller.says("two\n");
+  expect(seen).toEqual(["one\n", "two\n", "two\n"]);
+  await caller.says("three\n");
+  expect(caller.received).toBe("one\ntwo\nthree\n");
+  expect(seen).toHaveLength(4);
+});
+
+test.each([
+  ["no target", () => startFaultProxy(JSON.parse("null"))],
+  ["no port", () => startFaultProxy(JSON.parse("{}"))],
+  ["a port that is none", () => startFaultProxy({ port: 70_000 })],
+  ["no host", () => startFaultProxy({ host: "", port: 1 })],
+])("%s is refused", async (_, start) => {
+  await expect(start()).rejects.toMatchObject({ code: "configuration" });
+});
+
+test("faults that cannot be are refused", async () => {
+  const proxy = await openProxy();
+  for (const ask of [
+    () => proxy.setLatency(-1),
+    () => proxy.cutNextReply(0.5),
+    () => proxy.loseNextReply({ containing: "" }),
+    () => proxy.duplicateNextRequest(JSON.parse("5")),
+  ]) {
+    expect(ask).toThrow(expect.objectContaining({ code: "configuration" }));
+  }
 });
