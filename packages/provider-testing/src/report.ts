@@ -84,13 +84,16 @@ function plainError(error: unknown): { name: string; message: string; code?: str
 }
 
 /** The closing lines of a run: the tally, what failed, and what was not covered and why. */
-export function summary({ port, name, tally, clauses }: ContractReport): string {
+export function summary(report: ContractReport): string {
+  return [tallyLine(report), ...report.clauses.filter(({ outcome }) => outcome !== "passed").map(clauseLine)].join(
+    "\n",
+  );
+}
+
+/** How many clauses ended how, on one line. */
+export function tallyLine({ port, name, tally }: ContractReport): string {
   const soon = tally.upcoming === 0 ? "" : `, ${tally.upcoming} to be required`;
-  const lines = [
-    `${name}, ${port}: ${tally.passed} passed, ${tally.failed} failed, ${tally.notCovered} not covered${soon}`,
-    ...clauses.filter((clause) => clause.outcome !== "passed").map(clauseLine),
-  ];
-  return lines.join("\n");
+  return `${name}, ${port}: ${tally.passed} passed, ${tally.failed} failed, ${tally.notCovered} not covered${soon}`;
 }
 
 /**
