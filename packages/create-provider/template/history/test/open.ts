@@ -1,4 +1,5 @@
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
+import { notWritten } from "../src/errors.ts";
 import { __class__ } from "../src/index.ts";
 
 /** What the store is called in reports. */
@@ -15,5 +16,7 @@ export async function openHistoryStore(options: OpenOptions = {}): Promise<Opene
   return {
     store: new __class__({ ...options }),
     another: async () => new __class__({ ...options }),
+    // Whoever declares conditional appends has to show that one does not run into itself.
+    loseNextReply: () => notWritten("loseNextReply"),
   };
 }
