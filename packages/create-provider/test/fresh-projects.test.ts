@@ -29,6 +29,8 @@ let outside: Outside;
 
 const project = (kind: Kind) => join(outside.folder, `agentfw-${kind}-sample`);
 
+const first = (kind: Kind) => KINDS.find((one) => one.kind === kind)?.contract[0]?.id ?? "";
+
 /** One thing for all kinds at once: most of the time they wait for programs to start. */
 async function forAll<T>(task: (kind: Kind) => Promise<T>): Promise<ReadonlyMap<Kind, T>> {
   const entries = KINDS.map(async ({ kind }): Promise<[Kind, T]> => [kind, await task(kind)]);
@@ -90,6 +92,15 @@ describe("projects whose methods are written", { timeout: 180_000 }, () => {
     expect(output).toMatch(/^sample, \w+: \d+ passed, 0 failed, \d+ not covered/m);
     expect(output).toMatch(new RegExp(`Tests +${contract.length + 1} passed`));
     expect(code).toBe(0);
+  });
+
+  it("are opened by the kit's command as well", async () => {
+    const command = join(outside.folder, "node_modules", "@agentfw", "provider-testing", "dist", "cli.js");
+    const run = (kind: Kind) =>
+      must(process.execPath, [command, join("test", "open.ts"), "--only", first(kind)], project(kind));
+    for (const [kind, output] of await forAll(run)) {
+      expect(output).toContain(`ok          ${first(kind)} `);
+    }
   });
 
   it("become packages that install elsewhere with nothing but their own, and compile there", async () => {
