@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type FaultProxy, startFaultProxy } from "../src/faults.ts";
+import { type FaultProxy, faultHooks, startFaultProxy } from "../src/faults.ts";
 
 /** A proxy in front of a server that answers with what it is sent: whole lines where they are listened to. */
 async function openProxy(onLine?: (line: string) => void): Promise<FaultProxy> {
@@ -214,4 +214,25 @@ test("faults that cannot be are refused", async () => {
   ]) {
     expect(ask).toThrow(expect.objectContaining({ code: "configuration" }));
   }
+});
+
+test("the hooks of several proxies break and heal them all, and repeat requests where they stand by themselves", async () => {
+  const proxies = [await openProxy(), await openProxy()];
+  const hooks = faultHooks(proxies);
+  expect(hooks.duplicateNextRequest).toBeUndefined();
+  expect(faultHooks(proxies, { protocol: "http" }).duplicateNextRequest).toBeTypeOf("function");
+  await hooks.breakBackend();
+  for (const { port } of proxies) {
+    expect(await new Caller(port).ended).toBe("ECONNREFUSED");
+  }
+  await hooks.healBackend();
+  await hooks.loseNextReply();
+  for (const { port } of proxies) {
+    const caller = new Caller(port);
+    caller.socket.write("one\n");
+    await caller.ended;
+    expect(caller.received).toBe("");
+    await new Caller(port).says("two\n");
+  }
+  expect(() => faultHooks(proxies, JSON.parse('{"protocol":"udp"}'))).toThrow(/protocol/);
 });

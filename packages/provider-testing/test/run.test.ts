@@ -127,6 +127,21 @@ describe("a clause", () => {
     });
   });
 
+  test("that is not required yet is upcoming when it fails, and passes like any other", async () => {
+    const failing = clause({ upcoming: true, run: () => Promise.reject(new Error("not yet")) });
+    expect(await runClause(failing, suite())).toMatchObject({ outcome: "upcoming", error: { message: "not yet" } });
+    expect((await runClause(clause({ upcoming: true }), suite())).outcome).toBe("passed");
+  });
+
+  test("fails on what is made for a later contract, before it is run", async () => {
+    const later = suite({
+      open: async () => ({ store: Object.assign(new InMemoryHistoryStore(), { contractVersion: JSON.parse("2") }) }),
+    });
+    const { outcome, error } = await runClause(clause(), later);
+    expect(outcome).toBe("failed");
+    expect(isAgentFrameworkError(error, "unsupported")).toBe(true);
+  });
+
   test("can say by itself that it cannot tell", async () => {
     const open = clause({ run: async (trial) => trial.notCovered("too large to build") });
     expect(await runClause(open, suite())).toMatchObject({ outcome: "not covered", reason: "too large to build" });
@@ -189,6 +204,19 @@ describe("the tests of a suite", () => {
     expect(await told.clauses[0]?.run()).toBe("not covered: open() offers no another(): one process");
     expect(told.conclude()).toContain("0 passed, 0 failed, 1 not covered");
     expect(told.report().tally).toEqual({ passed: 0, failed: 0, upcoming: 0, notCovered: 1 });
+  });
+
+  test("pass when an upcoming clause fails, and tell it", async () => {
+    const failing = clause({ upcoming: true, run: () => Promise.reject(new Error("not yet")) });
+    const tests = suiteTests("HistoryStore", [failing], suite());
+    expect(await tests.clauses[0]?.run()).toBe("to be required: not yet");
+    expect(tests.conclude()).toBe(
+      [
+        "store, HistoryStore: 0 passed, 0 failed, 0 not covered, 1 to be required",
+        "upcoming    X01 holds (Error: not yet)",
+      ].join("\n"),
+    );
+    expect(tests.report().clauses[0]).toMatchObject({ outcome: "upcoming", error: { message: "not yet" } });
   });
 
   test("fail with what the store did, under the clause's id and title", async () => {

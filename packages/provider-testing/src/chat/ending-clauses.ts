@@ -92,7 +92,7 @@ export const endingClauses: readonly ChatClause[] = [
         () => true,
       );
       await received(opened, 1);
-      const late = new Promise<boolean>((resolve) => setTimeout(resolve, 1_000, false));
+      const late = new Promise<boolean>((resolve) => setTimeout(resolve, 4_000, false));
       if (!(await Promise.race([first, late]))) {
         return trial.notCovered("the client gives its answers in one piece");
       }
