@@ -3,6 +3,7 @@ import { configurationError } from "@agentfw/core";
 import type { Call } from "./call.ts";
 import type { BlobListItem } from "./client.ts";
 import { ownerDirectory, parseBlobName, parseNames } from "./names.ts";
+import { metadataOf } from "./segment.ts";
 import type { Service } from "./service.ts";
 
 /** What is listed, and from where on. */
@@ -79,7 +80,7 @@ export async function nextPage(
     if (place !== undefined && place.directory !== directory) {
       directory = place.directory;
       const { properties, metadata } = item;
-      const isUnused = properties.contentLength === 0 && Number(metadata?.["first"]) === place.segment;
+      const isUnused = properties.contentLength === 0 && Number(metadataOf(metadata).get("first")) === place.segment;
       conversations.push({ directory, key: place.key ?? namesOf(item), updatedAt: properties.lastModified, isUnused });
     }
   }
@@ -88,7 +89,7 @@ export async function nextPage(
 }
 
 function namesOf({ metadata }: BlobListItem): HistoryKey | undefined {
-  const names = metadata?.["names"];
+  const names = metadataOf(metadata).get("names");
   return names === undefined ? undefined : parseNames(names);
 }
 

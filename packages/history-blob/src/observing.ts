@@ -1,10 +1,11 @@
 import type { Call } from "./call.ts";
 import type { BlobListItem } from "./client.ts";
 import type { Contention } from "./contention.ts";
+import { removeEmpty } from "./deleting.ts";
 import { corruptError } from "./errors.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
-import { assertAppendBlob, decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
+import { assertAppendBlob, decodeSegmentInfo, lifeOf, type SegmentInfo } from "./segment.ts";
 import { type Piece, quoted, type Service } from "./service.ts";
 import { Tail } from "./tail.ts";
 
@@ -99,12 +100,13 @@ async function locate(task: Task, known: Tail | undefined, records: number): Pro
   const { call, service, conversation } = task;
   const prefix = conversation.directory + segmentPrefix;
   const { segment: page } = await service.list(call, { prefix, limit: LISTED_SEGMENTS });
-  const [newest] = page.blobItems;
+  const items = await withoutStrays(task, page.blobItems);
+  const [newest] = items;
   if (newest === undefined) {
     forget(conversation, known);
     return undefined;
   }
-  const view = (await follow(task, known, page.blobItems)) ?? (await readEnd(task, newest, records));
+  const view = (await follow(task, known, items)) ?? (await readEnd(task, newest, records));
   if (view !== undefined) {
     const tail = later(conversation.tail, view.tail);
     conversation.tail = tail;
@@ -112,6 +114,24 @@ async function locate(task: Task, known: Tail | undefined, records: number): Pro
   }
   // It was deleted between the two requests.
   return locate(task, undefined, records);
+}
+
+/**
+ * Leaves out, and removes, an empty segment that follows none: its writer ended after it had made it too late, when all of
+ * the conversation was cleared and deleted.
+ */
+async function withoutStrays(task: Task, items: readonly BlobListItem[]): Promise<readonly BlobListItem[]> {
+  const [newest, ...older] = items;
+  if (newest === undefined || newest.properties.contentLength !== 0 || newest.properties.blobType !== "AppendBlob") {
+    return items;
+  }
+  const segment = segmentOf(task.conversation, newest);
+  const { first, life } = decodeSegmentInfo(segment, newest.metadata);
+  if (first === segment || older.some(({ metadata }) => lifeOf(metadata) === life)) {
+    return items;
+  }
+  await removeEmpty(task, newest.name, newest.properties.etag);
+  return withoutStrays(task, older);
 }
 
 /** Goes on from a sealed segment to those after it, so that the ids that are known stay known. */

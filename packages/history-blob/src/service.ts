@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "./call.ts";
-import type { BlobAppendClient, BlobContainerClient, BlobListItem, BlobListPage } from "./client.ts";
+import type { BlobAppendClient, BlobContainerClient, BlobListPage } from "./client.ts";
 import { IncompleteDownload, type Verdict, verdictOf } from "./errors.ts";
 import { segmentName } from "./names.ts";
 import { decodeSegmentInfo, encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
@@ -142,12 +142,12 @@ export class Service {
   }
 
   /** Deletes a blob if it is still the one that was seen. */
-  async delete(call: Call, { name, properties }: BlobListItem): Promise<void> {
+  async delete(call: Call, name: string, etag: string): Promise<void> {
     try {
       await this.#request(call, (container) =>
         container.getAppendBlobClient(name).delete({
           abortSignal: call.signal,
-          conditions: { ifMatch: quoted(properties.etag) },
+          conditions: { ifMatch: quoted(etag) },
           // A blob that has some is not deleted without them, and they hold what is to be gone.
           deleteSnapshots: "include",
         }),
