@@ -139,8 +139,8 @@ export class BlobHistoryStore implements HistoryStore {
     assertListFilter(filter);
     const { limit = 100, signal } = options;
     assertCount(limit, "limit", 1);
-    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor);
     const { prefix } = this.#settings;
+    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, { prefix, filter });
     return this.#run("list", signal, (call) =>
       listConversations(call, this.#service, { prefix, filter, limit, cursor }),
     );

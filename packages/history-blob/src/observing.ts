@@ -3,10 +3,11 @@ import type { BlobListItem } from "./client.ts";
 import type { Contention } from "./contention.ts";
 import { removeEmpty } from "./deleting.ts";
 import { corruptError } from "./errors.ts";
+import { quoted } from "./etags.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
 import { assertAppendBlob, decodeSegmentInfo, lifeOf, type SegmentInfo } from "./segment.ts";
-import { type Piece, quoted, type Service } from "./service.ts";
+import type { Piece, Service } from "./service.ts";
 import { Tail } from "./tail.ts";
 
 /** A conversation, and what this store knows of its end. */
@@ -37,6 +38,8 @@ export interface Task {
 
 /** What a record is taken to need before any is known. */
 export const DEFAULT_RECORD_BYTES = 2048;
+/** What is read at once at most. A segment may be larger than what one buffer can hold. */
+export const MOST_PIECE_BYTES: number = 16 * 1024 * 1024;
 const LEAST_PIECE_BYTES = 32 * 1024;
 const MOST_FIRST_BYTES = 4 * 1024 * 1024;
 /** How much more than what is known is read again at once. */
@@ -48,7 +51,7 @@ const LISTED_SEGMENTS = 5;
 export function pieceBytes(records: number): number {
   return Number.isFinite(records)
     ? Math.min(MOST_FIRST_BYTES, Math.max(LEAST_PIECE_BYTES, records * DEFAULT_RECORD_BYTES))
-    : records;
+    : MOST_PIECE_BYTES;
 }
 
 /**
@@ -75,7 +78,7 @@ async function lookAgain(
   records: number,
 ): Promise<View | undefined> {
   const { segment, info, size, turn } = tail;
-  const newest = tail.startOf(records, DEFAULT_RECORD_BYTES);
+  const newest = Math.max(tail.startOf(records, DEFAULT_RECORD_BYTES), size - MOST_PIECE_BYTES);
   // The line feed before a line is left aside with what may stand before it.
   const start = Math.max(0, Math.min(tail.anchor, newest) - 1);
   const piece = await service.read(

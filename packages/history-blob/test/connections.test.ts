@@ -59,6 +59,14 @@ test("a credential that gives no token is unauthorized, and is asked again by th
   }
 });
 
+test("a credential that answers without a token is unauthorized", async () => {
+  const credential = { getToken: async () => null };
+  const store = new BlobHistoryStore({ url: "https://127.0.0.1:1/agents", credential }, { timeoutMs: 10_000 });
+  const error = await rejection(store.append(KEY, records("a", 1)));
+  expect(error.code).toBe("unauthorized");
+  expect(error.message).toContain("credential: ");
+});
+
 test("a client that was passed in keeps its own settings, and works after the store was closed", async () => {
   const container = await openContainer();
   const store = openStore(container);

@@ -51,7 +51,9 @@ export async function rewrite(
   const { metadata = {} } = await blob.getProperties();
   const content = change(await contentOf(container, name));
   await blob.create({ metadata });
-  await blob.appendBlock(content, content.length);
+  if (content.length > 0) {
+    await blob.appendBlock(content, content.length);
+  }
 }
 
 /** A store that connects itself through a proxy, and a container of the test's own. */
