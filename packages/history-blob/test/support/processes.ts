@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -13,21 +13,49 @@ const BANNER = 'import { createRequire as r } from "node:module"; const require 
 /** Runs tasks in processes of their own, which begin at the same moment, and gives their exit codes. */
 export async function runTogether(tasks: readonly ChildTask[]): Promise<(number | null)[]> {
   const program = await bundle();
-  const children = tasks.map((task) => {
-    const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
-    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-    onTestFinished(async () => {
-      child.kill("SIGKILL");
-      await ended;
-    });
-    const ready = new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
-    return { ended, ready: Promise.race([ready, ended]), begin: () => child.stdin.end("begin\n") };
-  });
+  const children = tasks.map((task) => start(program, task));
   await Promise.all(children.map(({ ready }) => ready));
   for (const { begin } of children) {
     begin();
   }
   return Promise.all(children.map(({ ended }) => ended));
+}
+
+/** A process that can be killed in the middle of its task. */
+export interface Killable {
+  /** Ends it as a machine does that loses its power; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Begins a task in a process of its own. */
+export async function runOne(task: ChildTask): Promise<Killable> {
+  const { child, ended, ready, begin } = start(await bundle(), task);
+  await ready;
+  begin();
+  return {
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+interface Child {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly ready: Promise<unknown>;
+  begin(): void;
+}
+
+function start(program: string, task: ChildTask): Child {
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const ready = new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+  return { child, ended, ready: Promise.race([ready, ended]), begin: () => void child.stdin.end("begin\n") };
 }
 
 /** The oldest supported Node runs no TypeScript. */
