@@ -1,4 +1,10 @@
-export { type AzuriteServer, azuriteConnectionString, startAzurite } from "./azurite.ts";
+export {
+  type AzuriteOptions,
+  type AzuriteServer,
+  azuriteConnectionString,
+  emulatorConnectionString,
+  startAzurite,
+} from "./azurite.ts";
 export { type FaultProxy, type ProxyTarget, startFaultProxy } from "./fault-proxy.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";

@@ -12,7 +12,7 @@ const BANNER = 'import { createRequire as r } from "node:module"; const require 
 
 /** Runs tasks in processes of their own, which begin at the same moment, and gives their exit codes. */
 export async function runTogether(tasks: readonly ChildTask[]): Promise<(number | null)[]> {
-  const program = await bundle();
+  const program = await bundle("child.ts");
   const children = tasks.map((task) => start(program, task));
   await Promise.all(children.map(({ ready }) => ready));
   for (const { begin } of children) {
@@ -29,7 +29,7 @@ export interface Killable {
 
 /** Begins a task in a process of its own. */
 export async function runOne(task: ChildTask): Promise<Killable> {
-  const { child, ended, ready, begin } = start(await bundle(), task);
+  const { child, ended, ready, begin } = start(await bundle("child.ts"), task);
   await ready;
   begin();
   return {
@@ -38,6 +38,24 @@ export async function runOne(task: ChildTask): Promise<Killable> {
       await ended;
     },
   };
+}
+
+/** Runs a program of this folder in a process with environment variables of its own, and gives what it printed. */
+export async function outputOf(name: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const program = await bundle(name);
+  const child = spawn(process.execPath, [program], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const printed: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => printed.push(piece));
+  await ended;
+  return Buffer.concat(printed).toString("utf8");
 }
 
 interface Child {
@@ -59,13 +77,13 @@ function start(program: string, task: ChildTask): Child {
 }
 
 /** The oldest supported Node runs no TypeScript. */
-async function bundle(): Promise<string> {
+async function bundle(name: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "agentfw-history-blob-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const esbuild = createRequire(new URL("../../../../package.json", import.meta.url))("esbuild");
   const outfile = join(directory, "child.mjs");
   await esbuild.build({
-    entryPoints: [fileURLToPath(new URL("child.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(name, import.meta.url))],
     outfile,
     bundle: true,
     platform: "node",
