@@ -1,5 +1,6 @@
 import { removeEmpty } from "./deleting.ts";
 import { segmentName } from "./names.ts";
+import { holdsLife, listNewest } from "./newest.ts";
 import { forget, type Task } from "./observing.ts";
 import { Tail } from "./tail.ts";
 
@@ -16,9 +17,9 @@ export async function openNext(task: Task, tail: Tail): Promise<Tail | undefined
   if (etag === undefined) {
     return undefined;
   }
-  // A clear may have come and gone before. Where the closed segment is there now, none has, and one that comes finds both.
-  const closed = await service.read(call, { directory: conversation.directory, segment }, 0, 1);
-  if (closed?.info.life !== info.life) {
+  // A clear may have come and gone before. Where an older segment is there now, none has, and one that comes finds both.
+  const [, ...older] = await listNewest(task);
+  if (!holdsLife(older, info.life)) {
     forget(conversation, tail);
     await removeEmpty(task, segmentName(conversation.directory, segment + 1), etag);
     return undefined;

@@ -4,9 +4,10 @@ import type { Contention } from "./contention.ts";
 import { removeEmpty } from "./deleting.ts";
 import { corruptError } from "./errors.ts";
 import { quoted } from "./etags.ts";
-import { segmentNumber, segmentPrefix } from "./names.ts";
+import { segmentNumber } from "./names.ts";
+import { holdsLife, LISTED_SEGMENTS, listNewest } from "./newest.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
-import { assertAppendBlob, decodeSegmentInfo, lifeOf, type SegmentInfo } from "./segment.ts";
+import { assertAppendBlob, decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
 import type { Piece, Service } from "./service.ts";
 import { Tail } from "./tail.ts";
 
@@ -44,8 +45,6 @@ const LEAST_PIECE_BYTES = 32 * 1024;
 const MOST_FIRST_BYTES = 4 * 1024 * 1024;
 /** How much more than what is known is read again at once. */
 const SLACK_BYTES = 1024 * 1024;
-/** How many of the newest segments a listing gives. */
-const LISTED_SEGMENTS = 5;
 
 /** How much to read for a number of records. */
 export function pieceBytes(records: number): number {
@@ -100,10 +99,8 @@ async function lookAgain(
 }
 
 async function locate(task: Task, known: Tail | undefined, records: number): Promise<View | undefined> {
-  const { call, service, conversation } = task;
-  const prefix = conversation.directory + segmentPrefix;
-  const { segment: page } = await service.list(call, { prefix, limit: LISTED_SEGMENTS });
-  const items = await withoutStrays(task, page.blobItems);
+  const { conversation } = task;
+  const items = await withoutStrays(task, await listNewest(task));
   const [newest] = items;
   if (newest === undefined) {
     forget(conversation, known);
@@ -130,7 +127,7 @@ async function withoutStrays(task: Task, items: readonly BlobListItem[]): Promis
   }
   const segment = segmentOf(task.conversation, newest);
   const { first, life } = decodeSegmentInfo(segment, newest.metadata);
-  if (first === segment || older.some(({ metadata }) => lifeOf(metadata) === life)) {
+  if (first === segment || holdsLife(older, life)) {
     return items;
   }
   await removeEmpty(task, newest.name, newest.properties.etag);

@@ -1,16 +1,10 @@
-import { type ContainerClient, ContainerSASPermissions, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { StorageSharedKeyCredential } from "@azure/storage-blob";
 import { expect, inject, test } from "vitest";
 import { BlobHistoryStore } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
-import { openContainer, openStore } from "./support/storage.ts";
+import { openContainer, openStore, sasUrl } from "./support/storage.ts";
 
 const KEY = conversation();
-
-/** The URL of a container with a SAS that has these rights. */
-function sasUrl(container: ContainerClient, rights: string): Promise<string> {
-  const expiresOn = new Date(Date.now() + 3_600_000);
-  return container.generateSasUrl({ permissions: ContainerSASPermissions.parse(rights), expiresOn });
-}
 
 test("a container, a URL with a key and a connection string lead to the same conversations", async () => {
   const container = await openContainer();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { BlobHistoryStore } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
 import { type Fault, failing } from "./support/service-proxy.ts";
-import { clientOf, freshName, openContainer, openProxied, openStore } from "./support/storage.ts";
+import { clientOf, freshName, openContainer, openProxied, openStore, sasUrl } from "./support/storage.ts";
 
 const KEY = conversation();
 
@@ -114,6 +114,28 @@ describe("a service that does not answer", () => {
     proxy.onRequest = failing("read", { kind: "cut" }, 2);
     expect((await store.read(KEY)).records).toHaveLength(300);
   });
+});
+
+test("a page of a listing that ends behind a segment without a turn is not taken for the whole conversation", async () => {
+  const { container, proxy, store } = await openProxied({ segmentBlocks: 3, timeoutMs: 2_000 });
+  await store.append(KEY, records("a", 1));
+  await store.append(KEY, records("b", 1));
+  // A key signs the length of the page, a SAS does not.
+  const url = new URL(await sasUrl(container, "racwdl"));
+  url.host = new URL(/BlobEndpoint=([^;]+)/.exec(proxy.connectionString)?.[1] ?? "").host;
+  const open = () => new BlobHistoryStore({ url: url.href }, { timeoutMs: 20_000 });
+  // The next segment is made, and nothing is written to it.
+  let isMade = false;
+  proxy.onRequest = ({ kind }) => {
+    isMade ||= kind === "create";
+    return isMade && kind !== "create" ? { kind: "drop" } : undefined;
+  };
+  await rejection(store.append(KEY, records("c", 1)));
+  proxy.onRequest = failing("list", { kind: "shorten" });
+  expect(idsOf((await open().read(KEY)).records)).toEqual(["a-0", "b-0"]);
+  proxy.onRequest = failing("list", { kind: "shorten" });
+  expect((await open().append(KEY, records("c", 1))).appended).toBe(1);
+  expect(idsOf((await open().read(KEY)).records)).toEqual(["a-0", "b-0", "c-0"]);
 });
 
 test("an empty page of a listing that goes on is not taken for no conversation", async () => {

@@ -28,6 +28,8 @@ export type Fault =
       readonly isDone?: boolean;
       readonly retryAfter?: string;
     }
+  /** A listing gives one blob, and says that there are more where there are. */
+  | { readonly kind: "shorten" }
   /** The answer does not say which range it is, as if it were all of the blob. */
   | { readonly kind: "unranged" }
   /** Half of the answer's body comes. */
@@ -106,6 +108,9 @@ export async function startServiceProxy(): Promise<ServiceProxy> {
         respond(outgoing, { kind: "answer", status: 404, code: fault.code }, undefined);
         return;
       }
+    }
+    if (fault?.kind === "shorten") {
+      incoming.url = (incoming.url ?? "").replace(/maxresults=\d+/, "maxresults=1");
     }
     const isHeldBack = fault?.kind === "answer" || fault?.kind === "stall";
     const answer = isHeldBack && !fault.isDone ? undefined : await pass(incoming, Buffer.concat(body));

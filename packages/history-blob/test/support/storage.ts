@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ContainerClient } from "@azure/storage-blob";
+import { ContainerClient, ContainerSASPermissions } from "@azure/storage-blob";
 import { inject, onTestFinished } from "vitest";
 import { BlobHistoryStore, type BlobHistoryStoreOptions } from "../../src/index.ts";
 import { type ServiceProxy, startServiceProxy } from "./service-proxy.ts";
@@ -25,6 +25,12 @@ export function clientOf(name: string, connectionString: string = inject("storag
 /** A store on a container. */
 export function openStore(container: ContainerClient, options: BlobHistoryStoreOptions = {}): BlobHistoryStore {
   return new BlobHistoryStore({ container }, { timeoutMs: 20_000, ...options });
+}
+
+/** The URL of a container with a SAS that has these rights. */
+export function sasUrl(container: ContainerClient, rights: string): Promise<string> {
+  const expiresOn = new Date(Date.now() + 3_600_000);
+  return container.generateSasUrl({ permissions: ContainerSASPermissions.parse(rights), expiresOn });
 }
 
 /** The names of all blobs, in their order. */
