@@ -117,7 +117,7 @@ describe("a service that does not answer", () => {
 });
 
 test("a page of a listing that ends behind a segment without a turn is not taken for the whole conversation", async () => {
-  const { container, proxy, store } = await openProxied({ segmentBlocks: 3, timeoutMs: 2_000 });
+  const { container, proxy, store } = await openProxied({ segmentBlocks: 3 });
   await store.append(KEY, records("a", 1));
   await store.append(KEY, records("b", 1));
   // A key signs the length of the page, a SAS does not.
@@ -185,7 +185,7 @@ describe("a busy service", () => {
 
 describe("an answer to another question", () => {
   test("a download that does not say which range it is, is not taken for all of the blob nor for its end", async () => {
-    const { proxy, store, open } = await openProxied({ timeoutMs: 3_000 });
+    const { proxy, store, open } = await openProxied();
     await store.append(KEY, [{ id: "large", data: JSON.stringify("x".repeat(60_000)) }]);
     for (const name of ["a", "b", "c"]) {
       await store.append(KEY, records(name, 1));

@@ -49,7 +49,7 @@ describe("a clear that another clear and a new beginning overtake", () => {
   });
 
   test("before it makes the segment that it closes clears all of a conversation or none", async () => {
-    const { container, proxy, store, open } = await openProxied({ segmentBlocks: 3, timeoutMs: 2_000 });
+    const { container, proxy, store, open } = await openProxied({ segmentBlocks: 3 });
     await store.append(KEY, records("a", 1));
     await store.append(KEY, records("b", 1));
     // Closed, and nothing after it.
@@ -57,7 +57,7 @@ describe("a clear that another clear and a new beginning overtake", () => {
     await rejection(store.append(KEY, records("c", 1)));
     const other = openStore(container);
     proxy.onRequest = overtaken("create", () => clearAndBeginAgain(other));
-    await open({ timeoutMs: 20_000 }).clear(KEY);
+    await open().clear(KEY);
     expect((await other.append(KEY, records("d", 1))).appended).toBe(1);
     // It may have cleared the new one, too, which was written while it ran.
     expect([["d-0"], ["new-0", "d-0"]]).toContainEqual(await storedIds(openStore(container)));
@@ -94,7 +94,7 @@ describe("a writer that has closed a segment, and makes the next one", () => {
   test.each([true, false])(
     "after all was cleared, and then ends, hides nothing that others write before or after (begun again: %s)",
     async (began) => {
-      const { container, proxy, store } = await openProxied({ segmentBlocks: 3, timeoutMs: 3_000 });
+      const { container, proxy, store } = await openProxied({ segmentBlocks: 3 });
       await store.append(KEY, records("a", 1));
       await store.append(KEY, records("b", 1));
       const other = openStore(container, { segmentBlocks: 3 });
@@ -123,7 +123,7 @@ describe("a writer that has closed a segment, and makes the next one", () => {
 
 describe("after a clear that did not come to its end", () => {
   async function halfCleared() {
-    const opened = await openProxied({ segmentBlocks: 3, timeoutMs: 2_000 });
+    const opened = await openProxied({ segmentBlocks: 3 });
     for (const name of ["a", "b", "c"]) {
       await opened.store.append(KEY, records(name, 1));
     }
@@ -144,7 +144,7 @@ describe("after a clear that did not come to its end", () => {
       const { container, proxy, open } = await halfCleared();
       const other = openStore(container);
       proxy.onRequest = overtaken(kind, () => clearAndBeginAgain(other));
-      const one = open({ timeoutMs: 20_000 });
+      const one = open();
       expect((await one.append(KEY, records("d", 1))).appended).toBe(1);
       for (const reader of [one, other, openStore(container)]) {
         expect(await storedIds(reader)).toEqual(["new-0", "d-0"]);
