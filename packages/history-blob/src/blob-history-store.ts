@@ -150,7 +150,8 @@ export class BlobHistoryStore implements HistoryStore {
    * Clears every conversation of one owner, `null` for the unowned ones, and gives how many there were. Each request has
    * `timeoutMs`; a conversation that begins meanwhile may stay.
    *
-   * @throws as `clear` does; what was cleared until then stays cleared, and the call can be repeated.
+   * @throws as `clear` does; what was cleared until then stays cleared, and the call can be repeated. `corrupt` and
+   * `unsupported` come when all other conversations are cleared.
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<ErasedConversations> {
     assertCallOptions(options);
