@@ -13,6 +13,7 @@ const checks = [
     command: (tools) => tools.node("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
   },
   { title: "package rules", command: (tools) => tools.script("check-packages.mjs") },
+  { title: "versions of the next release", command: (tools) => tools.script("release-guard.mjs") },
   { title: "types", command: (tools) => tools.turbo("typecheck") },
   { title: "readme examples", command: (tools) => tools.turbo("check:readmes") },
   { title: "build and packed tarballs", command: (tools) => tools.turbo("check:pack") },

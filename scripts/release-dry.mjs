@@ -1,0 +1,34 @@
+// What a release would publish and why, without publishing anything. Exit code 1 and the reasons where it must not happen.
+import "./lib/require-node.mjs";
+import { prepare, step } from "./lib/gate.mjs";
+import { main } from "./lib/main.mjs";
+import { withReleaseCopy } from "./lib/release/copy.mjs";
+import { packCopy } from "./lib/release/packed.mjs";
+import { planRelease } from "./lib/release/plan.mjs";
+import { releaseText } from "./lib/release/text.mjs";
+import { failure } from "./lib/run.mjs";
+
+const asJson = process.argv.includes("--json");
+
+/** With the tarball of each release: its bytes and the files in it. */
+async function dryRelease(copy) {
+  const { releases, problems, notes } = await planRelease(copy);
+  const packed = new Map((await packCopy(copy)).map((one) => [one.name, one]));
+  const withTarballs = releases.map((release) => {
+    const { bytes, files } = packed.get(release.name);
+    return { ...release, tarball: { bytes, files } };
+  });
+  return { releases: withTarballs, problems, notes };
+}
+
+await main(async () => {
+  const tools = await prepare();
+  const build = async () => tools.turbo("build");
+  if (asJson) {
+    const { code, output } = await build();
+    if (code !== 0) throw failure(output);
+  } else if (!(await step("build", build))) throw failure("What does not build is not released.");
+  const dry = await withReleaseCopy((copy) => dryRelease(copy));
+  process.stdout.write(asJson ? `${JSON.stringify(dry, undefined, 2)}\n` : releaseText(dry));
+  process.exitCode = dry.problems.length === 0 ? 0 : 1;
+});
