@@ -60,6 +60,7 @@ async function exampleProblems(one, context, project) {
 
 async function checkedExamples(one, context, project, examples) {
   const problems = needProblems(one, examples, context.released);
+  if (problems.length > 0) return problems;
   const needs = exampleNeeds(one, examples, context.released).filter(
     (need) => project.manager !== "npm" || !isThere(project, need),
   );

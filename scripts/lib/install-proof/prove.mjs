@@ -9,9 +9,10 @@ import { proofContext, proveAlone, proveFloor, proveWith } from "./proofs.mjs";
 
 /**
  * Publishes packed packages to a started registry and proves their installs. `packed` is what a release packs, with the
- * text of each README as `readme`. Returns one text per problem; `report(line)` hears what was done.
+ * text of each README as `readme`; `others` says with how many packages yarn and pnpm are tried: none, some, every.
+ * Returns one text per problem; `report(line)` hears what was done.
  */
-export async function proveInstalls({ packed, registry, folder, caches, report, everyManager = false }) {
+export async function proveInstalls({ packed, registry, folder, caches, report, others = "some" }) {
   const released = new Map(packed.map((one) => [one.name, one]));
   const start = Date.now();
   await mapParallel(packed, 2, ({ tarball }) => registry.publish(tarball));
@@ -28,7 +29,7 @@ export async function proveInstalls({ packed, registry, folder, caches, report, 
       title: `with ${floors.map(({ name, version }) => `${name} ${version}`).join(", ")}`,
       run: () => proveFloor(one, floors, context),
     })),
-    ...otherManagers(packed, everyManager).map(({ one, manager }) => ({
+    ...otherManagers(packed, others).map(({ one, manager }) => ({
       one,
       title: `with ${manager}`,
       run: () => proveWith(manager, one, context),
@@ -47,8 +48,9 @@ async function runJob({ one, title, run }, report) {
 }
 
 /** A flat folder and isolated ones, with one backend each that brings a driver; or with every package. */
-function otherManagers(packed, everyManager) {
-  if (everyManager) return packed.flatMap((one) => ["yarn", "pnpm"].map((manager) => ({ one, manager })));
+function otherManagers(packed, others) {
+  if (others === "none") return [];
+  if (others === "every") return packed.flatMap((one) => ["yarn", "pnpm"].map((manager) => ({ one, manager })));
   const backends = packed.filter(isBackend).sort((a, b) => (a.name < b.name ? -1 : 1));
   const withDriver = backends.filter(({ manifest }) => Object.keys(manifest.dependencies ?? {}).length > 0);
   const chosen = withDriver.length > 0 ? withDriver : backends;
