@@ -93,5 +93,15 @@ it("maps with a limit, in order", async () => {
   });
   expect(results).toEqual([6, 2, 4, 0]);
   expect(most).toBe(2);
-  await expect(mapParallel([1], 2, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+});
+
+it("ends what is under way before it fails, and begins nothing more", async () => {
+  const ended = [];
+  const mapped = mapParallel([1, 2, 3], 2, async (value) => {
+    if (value === 1) throw new Error("the first");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    ended.push(value);
+  });
+  await expect(mapped).rejects.toThrow("the first");
+  expect(ended).toEqual([2]);
 });

@@ -92,6 +92,16 @@ describe("a release whose core is newer than the oldest that its backends take",
 });
 
 describe("a release of one core", patient, () => {
+  it("says that the drivers could not be reached", async () => {
+    // A port on which nothing listens.
+    vi.stubEnv("npm_config_registry", "http://127.0.0.1:1/");
+    onTestFinished(() => vi.unstubAllEnvs());
+    const backends = { "history-file": { code: useOld, manifest: { dependencies: { ioredis: "^6.0.0" } } } };
+    await expect(prove(builtCheckout({ core: oldCore, coreVersion: "1.4.0", backends }))).rejects.toThrow(
+      /npm could not add .*The registry that npm is set to use could not be reached/s,
+    );
+  });
+
   it("names strangers, wrong examples, wrong declarations and entries that do not load", async () => {
     const backends = {
       "history-a": {

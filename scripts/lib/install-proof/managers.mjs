@@ -10,10 +10,12 @@ const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREA
 
 /** How each package manager adds packages to a folder. What they fetched before is fetched once. */
 const managers = {
-  npm: (specs, { cwd, caches }) =>
-    npm(["install", ...specs, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--cache", caches], {
-      cwd,
-    }),
+  npm: (specs, { cwd, caches }) => {
+    const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];
+    // Who is offline hears of it in seconds.
+    const places = ["--cache", join(caches, "npm"), "--fetch-retry-mintimeout", "1000"];
+    return npm(["install", ...specs, ...quiet, ...places], { cwd });
+  },
   // The first yarn: everything in one flat folder, and peers only where they are asked for.
   yarn: async (specs, { cwd, caches }) => {
     const script = join(await registryTools(), "node_modules", "yarn", "bin", "yarn.js");

@@ -11,7 +11,7 @@ process.exit(0);`;
  * Times the import of a package, and of its drivers alone, each in fresh processes that take turns, so that what slows
  * the machine slows both. `{ packageMs, driverMs, differenceMs }`, medians over the rounds.
  */
-export async function importTimes(folder, specifier, drivers, rounds = 15) {
+export async function importTimes(folder, specifier, drivers, rounds = 11) {
   const main = join(folder, "timed.mjs");
   writeFileSync(main, program);
   const pairs = [];
