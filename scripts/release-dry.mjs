@@ -2,24 +2,11 @@
 import "./lib/require-node.mjs";
 import { prepare, step } from "./lib/gate.mjs";
 import { main } from "./lib/main.mjs";
-import { withReleaseCopy } from "./lib/release/copy.mjs";
-import { packCopy } from "./lib/release/packed.mjs";
-import { planRelease } from "./lib/release/plan.mjs";
+import { dryRelease } from "./lib/release/dry.mjs";
 import { releaseText } from "./lib/release/text.mjs";
 import { failure } from "./lib/run.mjs";
 
 const asJson = process.argv.includes("--json");
-
-/** With the tarball of each release: its bytes and the files in it. */
-async function dryRelease(copy) {
-  const { releases, problems, notes } = await planRelease(copy);
-  const packed = new Map((await packCopy(copy)).map((one) => [one.name, one]));
-  const withTarballs = releases.map((release) => {
-    const { bytes, files } = packed.get(release.name);
-    return { ...release, tarball: { bytes, files } };
-  });
-  return { releases: withTarballs, problems, notes };
-}
 
 await main(async () => {
   const tools = await prepare();
@@ -28,7 +15,7 @@ await main(async () => {
     const { code, output } = await build();
     if (code !== 0) throw failure(output);
   } else if (!(await step("build", build))) throw failure("What does not build is not released.");
-  const dry = await withReleaseCopy((copy) => dryRelease(copy));
+  const dry = await dryRelease();
   process.stdout.write(asJson ? `${JSON.stringify(dry, undefined, 2)}\n` : releaseText(dry));
   process.exitCode = dry.problems.length === 0 ? 0 : 1;
 });

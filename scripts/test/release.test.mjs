@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withReleaseCopy } from "../lib/release/copy.mjs";
+import { dryRelease } from "../lib/release/dry.mjs";
 import { planRelease } from "../lib/release/plan.mjs";
 import { releaseText } from "../lib/release/text.mjs";
-import { listPackages } from "../lib/workspace.mjs";
+import { listPackages, root } from "../lib/workspace.mjs";
+import { builtCheckout } from "./install-fixture.mjs";
 import { changeset, commit, edit, repositoryAt } from "./release-fixture.mjs";
 
 const plan = (folder) => withReleaseCopy((copy) => planRelease(copy, folder), folder);
@@ -118,6 +120,30 @@ describe("what is refused", () => {
       "@agentfw/history-redis 1.1.0 does not take @agentfw/core 2.0.0, which it is released with: its peer is ^1.4.0",
     );
   });
+});
+
+it("packs what would be published, with its new version, and tells what is in it", async () => {
+  const folder = builtCheckout({
+    core: "export const old = 1;\n",
+    coreVersion: "1.4.2",
+    backends: { "history-file": { code: "" } },
+  });
+  const config = join(folder, ".changeset");
+  mkdirSync(config);
+  cpSync(join(root, ".changeset", "config.json"), join(config, "config.json"));
+  changeset(folder, "one", { core: "minor" });
+  const { releases, problems } = await dryRelease(folder);
+  expect(problems).toEqual([]);
+  expect(releases).toEqual([
+    expect.objectContaining({
+      name: "@agentfw/core",
+      to: "1.5.0",
+      tarball: {
+        bytes: expect.any(Number),
+        files: ["LICENSE", "README.md", "dist/index.d.ts", "dist/index.js", "package.json"],
+      },
+    }),
+  ]);
 });
 
 it("tells people what would be published, why, and what must not be", () => {

@@ -29,7 +29,7 @@ async function measurePackage({ path, directory }, times) {
   try {
     place(folder, path, unpacked, manifest);
     const rows = [];
-    for (const [subpath, target] of Object.entries(manifest.exports)) {
+    for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
       if (subpath === "./package.json") continue;
       const entry = manifest.name + subpath.slice(1);
       const loaded = await loadedBy(folder, entry);
