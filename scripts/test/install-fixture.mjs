@@ -2,7 +2,7 @@ import { manifest, write } from "./workspace-fixture.mjs";
 
 /**
  * A checkout of small built packages that can be packed: `core`, and backends that are nothing but an example.
- * `backends` maps a folder's name to `{ code, types?, readme?, floor?, manifest? }`.
+ * `backends` maps a folder's name to `{ code, types?, readme?, floor?, manifest?, more? }`, `more` being further files.
  */
 export function builtCheckout({ core, coreVersion, coreManifest = {}, backends = {} }) {
   const files = {
@@ -20,15 +20,16 @@ export function builtCheckout({ core, coreVersion, coreManifest = {}, backends =
   return write(files);
 }
 
-function builtPackage(name, { code, types, readme = "", manifest: more }) {
+function builtPackage(name, { code, types, readme = "", manifest: fields, more = {} }) {
   const folder = `packages/${name}`;
   const declared = [...code.matchAll(/export const (\w+)/g)].map(
     ([, constant]) => `export declare const ${constant}: number;`,
   );
   return {
-    [`${folder}/package.json`]: manifest(name, more),
+    [`${folder}/package.json`]: manifest(name, fields),
     [`${folder}/LICENSE`]: "MIT",
     [`${folder}/README.md`]: readme,
+    ...Object.fromEntries(Object.entries(more).map(([path, content]) => [`${folder}/${path}`, content])),
     [`${folder}/dist/index.js`]: code,
     [`${folder}/dist/index.d.ts`]: types ?? `${declared.join("\n")}\n`,
   };

@@ -123,15 +123,13 @@ describe("what is refused", () => {
 });
 
 it("packs what would be published, with its new version, and tells what is in it", async () => {
-  const folder = builtCheckout({
-    core: "export const old = 1;\n",
-    coreVersion: "1.4.2",
-    backends: { "history-file": { code: "" } },
-  });
+  const withTemplate = { code: "", manifest: { files: ["dist", "template"] }, more: { "template/one.txt": "1" } };
+  const backends = { "history-file": { code: "" }, "history-template": withTemplate };
+  const folder = builtCheckout({ core: "export const old = 1;\n", coreVersion: "1.4.2", backends });
   const config = join(folder, ".changeset");
   mkdirSync(config);
   cpSync(join(root, ".changeset", "config.json"), join(config, "config.json"));
-  changeset(folder, "one", { core: "minor" });
+  changeset(folder, "one", { core: "minor", "history-template": "patch" });
   const { releases, problems } = await dryRelease(folder);
   expect(problems).toEqual([]);
   expect(releases).toEqual([
@@ -142,6 +140,10 @@ it("packs what would be published, with its new version, and tells what is in it
         bytes: expect.any(Number),
         files: ["LICENSE", "README.md", "dist/index.d.ts", "dist/index.js", "package.json"],
       },
+    }),
+    expect.objectContaining({
+      to: "1.0.1",
+      tarball: expect.objectContaining({ files: expect.arrayContaining(["dist/index.js", "template/one.txt"]) }),
     }),
   ]);
 });

@@ -6,7 +6,8 @@ import { listPackages, root } from "../workspace.mjs";
 
 const { resolve } = createRequire(join(root, "package.json"));
 const ofCheckout = ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ".changeset"];
-const ofPackage = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "dist"];
+// Beside what a package's own `files` names.
+const ofPackage = ["package.json", "README.md", "LICENSE", "CHANGELOG.md"];
 
 /**
  * Runs `use(folder)` on a copy of what a release reads of a checkout: manifests, changesets, texts and, where they were
@@ -19,9 +20,10 @@ export async function withReleaseCopy(use, base = root) {
   try {
     for (const name of ofCheckout) copyIfThere(join(base, name), join(folder, name));
     const packages = listPackages(base);
-    for (const { path, directory } of packages) {
+    for (const { path, directory, manifest } of packages) {
       mkdirSync(join(folder, directory), { recursive: true });
-      for (const name of ofPackage) copyIfThere(join(path, name), join(folder, directory, name));
+      for (const name of [...ofPackage, ...(manifest.files ?? [])])
+        copyIfThere(join(path, name), join(folder, directory, name));
     }
     linkEachOther(folder, packages);
     return await use(folder);
