@@ -1,32 +1,29 @@
-import type { Opened, OpenOptions } from "./opened.ts";
+import type { OpenedSubject, OpenOptions } from "./opened.ts";
 
 /** The ports that the kit has a contract for. */
-export type ContractPort = "HistoryStore" | "StateStore" | "FileStore";
-
-/** What `open()` may offer beside the store, so that a clause can cause what it is about. */
-export type HookName =
-  | "advanceTime"
-  | "another"
-  | "asOwner"
-  | "breakBackend"
-  | "corrupt"
-  | "healBackend"
-  | "plantLink"
-  | "sharedClient"
-  | "stallBackend";
+export type ContractPort = "HistoryStore" | "StateStore" | "FileStore" | "ContextProvider" | "ChatClient";
 
 /** Every {@link HookName}. */
-export const HOOKS: readonly HookName[] = [
+export const HOOKS = [
   "advanceTime",
   "another",
+  "answerNext",
   "asOwner",
   "breakBackend",
   "corrupt",
+  "failNext",
   "healBackend",
+  "interruptNext",
+  "lastRequest",
   "plantLink",
+  "requests",
   "sharedClient",
   "stallBackend",
-];
+  "wrongOptions",
+] as const;
+
+/** What `open()` may offer beside what it opens, so that a clause can cause what it is about. */
+export type HookName = (typeof HOOKS)[number];
 
 /** What a clause needs before it can say anything about a store. */
 export interface ClauseRequirements {
@@ -40,7 +37,7 @@ export interface ClauseRequirements {
  * One line of the contract as something that can be run. Ids are permanent: a clause that is withdrawn leaves a gap, and
  * its id is not given to another one.
  */
-export interface ContractClause<O extends Opened = Opened> {
+export interface ContractClause<O extends OpenedSubject = OpenedSubject> {
   /** `H06`: the port's letter and a number. */
   readonly id: string;
   /** One sentence that states the behavior. */
@@ -55,7 +52,7 @@ export interface ContractClause<O extends Opened = Opened> {
 }
 
 /** What a clause works with while it runs. */
-export interface Trial<O extends Opened = Opened> {
+export interface Trial<O extends OpenedSubject = OpenedSubject> {
   /** Opens a store that sees nothing another call wrote. It is closed when the clause has ended. */
   open(options?: OpenOptions): Promise<O>;
   /** True when `open()` offers this. */

@@ -2,16 +2,16 @@ import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isPlainObject } from "@agentfw/core";
+import { chatClientContract } from "./chat/contract.ts";
 import type { ContractClause, ContractPort } from "./clause.ts";
+import { KINDS, type Kind, openerNames, type SubjectKind } from "./cli-kinds.ts";
+import { contextProviderContract } from "./context/contract.ts";
 import { fileStoreContract } from "./file/contract.ts";
 import { historyStoreContract } from "./history/contract.ts";
-import type { Opened, OpenOptions } from "./opened.ts";
+import type { OpenedSubject, OpenOptions } from "./opened.ts";
 import type { ClauseResult, ContractReport } from "./report.ts";
 import { closeOpened, runContract } from "./run.ts";
 import { stateStoreContract } from "./state/contract.ts";
-
-/** What the command can test. */
-export type StoreKind = "history" | "state" | "file";
 
 /** The file cannot be used; the message says why and what to do. */
 export class OpenFileError extends Error {}
@@ -26,54 +26,37 @@ export interface LoadedSuite {
   run(only: readonly string[] | undefined, onResult: (result: ClauseResult) => void): Promise<ContractReport>;
 }
 
-interface Kind<O extends Opened> {
-  readonly port: ContractPort;
-  readonly opener: string;
-  readonly contract: readonly ContractClause<O>[];
-  /** What a store must have at least, so that a file that opens something else is told from a store that fails. */
-  readonly methods: readonly string[];
-}
-
-/** Loads the file and gives the contracts it has a store for. */
-export async function loadSuites(file: string, kind: StoreKind | undefined): Promise<LoadedSuite[]> {
+/** Loads the file and gives the contracts it opens something for. */
+export async function loadSuites(file: string, kind: SubjectKind | undefined): Promise<LoadedSuite[]> {
   const exported = await load(resolve(file));
   const suites = [
-    suiteOf(exported, kind, "history", {
-      port: "HistoryStore",
-      opener: "openHistoryStore",
-      contract: historyStoreContract,
-      methods: ["append", "read", "clear"],
-    }),
-    suiteOf(exported, kind, "state", {
-      port: "StateStore",
-      opener: "openStateStore",
-      contract: stateStoreContract,
-      methods: ["create", "set", "get", "delete", "listKeys"],
-    }),
-    suiteOf(exported, kind, "file", {
-      port: "FileStore",
-      opener: "openFileStore",
-      contract: fileStoreContract,
-      methods: ["read", "write", "delete", "exists", "list", "search"],
-    }),
+    suiteOf(exported, kind, KINDS.history, historyStoreContract),
+    suiteOf(exported, kind, KINDS.state, stateStoreContract),
+    suiteOf(exported, kind, KINDS.file, fileStoreContract),
+    suiteOf(exported, kind, KINDS.context, contextProviderContract),
+    suiteOf(exported, kind, KINDS["chat-client"], chatClientContract),
   ].filter((suite) => suite !== undefined);
   if (suites.length === 0) {
-    const wanted =
-      kind === undefined
-        ? "openHistoryStore, openStateStore or openFileStore"
-        : "a fitting open function, `open` or a default";
-    throw new OpenFileError(`${file} must export ${wanted}.`);
+    const found = [...exported.keys()];
+    throw new OpenFileError(
+      [
+        `${file} exports nothing that can be tested${found.length === 0 ? "" : `; it exports ${found.join(", ")}`}.`,
+        kind === undefined
+          ? `It must export an async function ${openerNames(" or ")}, or a plain \`open\` together with --kind.`
+          : `For --kind ${kind} it must export an async function ${KINDS[kind].opener}, open, or a default.`,
+      ].join("\n"),
+    );
   }
   return suites;
 }
 
-function suiteOf<O extends Opened>(
+function suiteOf<O extends OpenedSubject>(
   exported: ReadonlyMap<string, unknown>,
-  wanted: StoreKind | undefined,
-  kind: StoreKind,
-  definition: Kind<O>,
+  wanted: SubjectKind | undefined,
+  definition: Kind,
+  contract: readonly ContractClause<O>[],
 ): LoadedSuite | undefined {
-  const { port, opener, contract } = definition;
+  const { kind, port, opener } = definition;
   if (wanted !== undefined && wanted !== kind) {
     return undefined;
   }
@@ -84,7 +67,7 @@ function suiteOf<O extends Opened>(
   }
   const name = exported.get("name");
   const suite = {
-    name: typeof name === "string" ? name : "store",
+    name: typeof name === "string" ? name : definition.noun,
     cannot: reasons(exported.get("cannot")),
     open: async (options?: OpenOptions): Promise<O> => {
       const opened: unknown = await open(options);
@@ -101,11 +84,14 @@ function suiteOf<O extends Opened>(
   };
 }
 
-function assertOpened<O extends Opened>(opened: unknown, { port, methods }: Kind<O>): asserts opened is O {
-  const store: unknown = typeof opened === "object" && opened !== null && "store" in opened ? opened.store : undefined;
-  const missing = methods.filter((name) => typeof Reflect.get(Object(store), name) !== "function");
+function assertOpened<O extends OpenedSubject>(opened: unknown, { port, member, lacks }: Kind): asserts opened is O {
+  const subject: unknown = typeof opened === "object" && opened !== null ? Reflect.get(opened, member) : undefined;
+  if (typeof subject !== "object" || subject === null) {
+    throw new OpenFileError(`it must resolve with an object that has the ${port} as \`${member}\`.`);
+  }
+  const missing = lacks(subject);
   if (missing.length > 0) {
-    throw new OpenFileError(`open() must resolve with { store }; as a ${port} it lacks ${missing.join(", ")}.`);
+    throw new OpenFileError(`its \`${member}\` is no ${port}: it lacks ${missing.join(", ")}.`);
   }
 }
 

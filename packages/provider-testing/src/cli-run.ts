@@ -1,18 +1,19 @@
 import { writeFile } from "node:fs/promises";
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from "citty";
-import { type LoadedSuite, loadSuites, OpenFileError, type StoreKind } from "./cli-open-file.ts";
+import { KIND_NAMES, openerNames, type SubjectKind } from "./cli-kinds.ts";
+import { type LoadedSuite, loadSuites, OpenFileError } from "./cli-open-file.ts";
 import { all } from "./expect.ts";
 import { type ClauseResult, type ContractReport, clauseLine, clauseReport, summary, unexplained } from "./report.ts";
 
 const ARGUMENTS = {
   file: {
     type: "positional",
-    description: "JavaScript or TypeScript file that exports openHistoryStore, openStateStore or openFileStore",
+    description: `JavaScript or TypeScript file that exports ${openerNames(" or ")}`,
     required: true,
   },
   kind: {
     type: "enum",
-    options: ["history", "state", "file"],
+    options: [...KIND_NAMES],
     description: "Run this contract only; the file may then export a plain `open` or a default",
   },
   only: { type: "string", description: "Run only these clauses", valueHint: "H06,H08" },
@@ -24,7 +25,7 @@ const COMMAND = defineCommand({
   meta: {
     name: "agentfw-provider-test",
     description:
-      "Runs the conformance contract of an agentfw store, clause by clause. Exit code 1 when it does not hold.",
+      "Runs the conformance contract of an agentfw store, provider or client, clause by clause. Exit code 1 when it does not hold.",
   },
   args: ARGUMENTS,
 });
@@ -56,7 +57,7 @@ class UsageError extends Error {}
 
 interface CliOptions {
   readonly file: string;
-  readonly kind: StoreKind | undefined;
+  readonly kind: SubjectKind | undefined;
   readonly only: readonly string[] | undefined;
   readonly json: string | undefined;
 }

@@ -1,3 +1,6 @@
+export { chatClientContract } from "./chat/contract.ts";
+export type { ChatAnswer, ChatFailure, ChatInterruption, RequestTally, ScriptedCall } from "./chat/script.ts";
+export type { ChatClause } from "./chat/support.ts";
 export type {
   ClauseRequirements,
   ContractClause,
@@ -5,19 +8,26 @@ export type {
   HookName,
   Trial,
 } from "./clause.ts";
+export { contextProviderContract } from "./context/contract.ts";
+export type { ContextClause } from "./context/support.ts";
 export { fileStoreContract } from "./file/contract.ts";
 export type { FileClause } from "./file/support.ts";
 export { historyStoreContract } from "./history/contract.ts";
 export type { HistoryClause } from "./history/support.ts";
 export type {
+  BackendHooks,
   ContractSuite,
   Opened,
+  OpenedChatClient,
+  OpenedContextProvider,
   OpenedFileStore,
   OpenedHistoryStore,
   OpenedStateStore,
+  OpenedSubject,
   OpenOptions,
   PlantedLink,
   SharedClient,
+  WrongOptions,
 } from "./opened.ts";
 export {
   type ClauseOutcome,

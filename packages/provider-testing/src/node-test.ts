@@ -1,7 +1,16 @@
 import { describe, test } from "node:test";
+import { chatClientContract } from "./chat/contract.ts";
+import { contextProviderContract } from "./context/contract.ts";
 import { fileStoreContract } from "./file/contract.ts";
 import { historyStoreContract } from "./history/contract.ts";
-import type { ContractSuite, OpenedFileStore, OpenedHistoryStore, OpenedStateStore } from "./opened.ts";
+import type {
+  ContractSuite,
+  OpenedChatClient,
+  OpenedContextProvider,
+  OpenedFileStore,
+  OpenedHistoryStore,
+  OpenedStateStore,
+} from "./opened.ts";
 import { stateStoreContract } from "./state/contract.ts";
 import { type SuiteTests, suiteTests } from "./suite.ts";
 
@@ -22,6 +31,16 @@ export function testStateStore(suite: ContractSuite<OpenedStateStore>): void {
 /** Declares the contract of FileStore, as {@link testHistoryStore} does that of HistoryStore. */
 export function testFileStore(suite: ContractSuite<OpenedFileStore>): void {
   declare(suiteTests("FileStore", fileStoreContract, suite));
+}
+
+/** Declares the contract of ContextProvider, as {@link testHistoryStore} does that of HistoryStore. */
+export function testContextProvider(suite: ContractSuite<OpenedContextProvider>): void {
+  declare(suiteTests("ContextProvider", contextProviderContract, suite));
+}
+
+/** Declares the contract of ChatClient, as {@link testHistoryStore} does that of HistoryStore. */
+export function testChatClient(suite: ContractSuite<OpenedChatClient>): void {
+  declare(suiteTests("ChatClient", chatClientContract, suite));
 }
 
 function declare(tests: SuiteTests): void {

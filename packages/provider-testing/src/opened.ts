@@ -1,4 +1,5 @@
-import type { FileStore, HistoryKey, HistoryStore, StateStore } from "@agentfw/core";
+import type { ChatClient, ContextProvider, FileStore, HistoryKey, HistoryStore, StateStore } from "@agentfw/core";
+import type { ChatAnswer, ChatFailure, ChatInterruption, RequestTally } from "./chat/script.ts";
 
 /** What a clause asks of `open()`. Hand these to the constructor of the store as they are. */
 export interface OpenOptions {
@@ -17,22 +18,33 @@ export interface SharedClient<Store> {
   isClientOpen(): Promise<boolean>;
 }
 
-/**
- * What `open()` gives: the store, and what can be done to the backend behind it. Offer as much as you can; a clause
- * that needs what is missing is reported as not covered, with the reason.
- */
-export interface Opened<Store = unknown> {
-  readonly store: Store;
+/** What every `open()` gives, whatever it opens. */
+export interface OpenedSubject {
   /** Releases everything that this call of `open()` made, `another()` included. Without it the stores are closed. */
   close?(): Promise<void>;
-  /** One more store on the same data, sharing nothing with the first that two processes would not share. */
-  another?(): Promise<Store>;
+}
+
+/** What can be done to the backend behind what was opened. */
+export interface BackendHooks {
   /** Makes the backend unreachable: connections end, new ones are refused. */
   breakBackend?(): Promise<void>;
   /** Makes the backend accept connections and answer nothing. */
   stallBackend?(): Promise<void>;
   /** Ends what `breakBackend` or `stallBackend` began. */
   healBackend?(): Promise<void>;
+}
+
+/** Calls that each make what is tested with options that can never work, by what is wrong with them. */
+export type WrongOptions = Readonly<Record<string, () => unknown>>;
+
+/**
+ * What `open()` gives: the store, and what can be done to the backend behind it. Offer as much as you can; a clause
+ * that needs what is missing is reported as not covered, with the reason.
+ */
+export interface Opened<Store = unknown> extends OpenedSubject, BackendHooks {
+  readonly store: Store;
+  /** One more store on the same data, sharing nothing with the first that two processes would not share. */
+  another?(): Promise<Store>;
   /** Moves the clock that expiry goes by. Without it the clauses on expiry wait in real time, a few seconds each. */
   advanceTime?(milliseconds: number): void | Promise<void>;
   /** A store over a client that was passed in. */
@@ -70,10 +82,34 @@ export interface OpenedFileStore extends Opened<FileStore> {
   plantLink?(path: string, kind: "file" | "directory" | "dangling"): Promise<PlantedLink>;
 }
 
-/** A store under test: its name in reports, and how to open it. */
-export interface ContractSuite<O extends Opened> {
+/** What the contract of ContextProvider works with. */
+export interface OpenedContextProvider extends OpenedSubject, BackendHooks {
+  readonly provider: ContextProvider;
+  /** A second provider with the same options over the same data, as another process would have it. */
+  another?(): Promise<ContextProvider>;
+  wrongOptions?(): WrongOptions;
+}
+
+/** What the contract of ChatClient works with: the client, and what can be asked of the service behind it. */
+export interface OpenedChatClient extends OpenedSubject, BackendHooks {
+  readonly client: ChatClient;
+  /** Makes the service give this answer to the next request; several calls queue up. */
+  answerNext?(answer: ChatAnswer): void | Promise<void>;
+  /** Makes the service refuse the next request. */
+  failNext?(failure: ChatFailure): void | Promise<void>;
+  /** Makes the service break off, or stay silent, when it is asked next. */
+  interruptNext?(how: ChatInterruption): void | Promise<void>;
+  /** The text of the last request, as it reached the service. */
+  lastRequest?(): string | Promise<string>;
+  /** The requests that reached the service, and those that it still answers for someone. */
+  requests?(): RequestTally | Promise<RequestTally>;
+  wrongOptions?(): WrongOptions;
+}
+
+/** What is tested: its name in reports, and how to open it. */
+export interface ContractSuite<O extends OpenedSubject> {
   readonly name: string;
-  /** Opens a store that sees nothing another call wrote. Called at least once for each clause. */
+  /** Opens one that sees nothing of what another call of `open()` did. Called at least once for each clause. */
   open(options?: OpenOptions): Promise<O>;
   /**
    * Why `open()` cannot offer a hook, by the hook's name. A clause of a *declared* capability that is not covered for

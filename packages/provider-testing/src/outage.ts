@@ -1,7 +1,7 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
 import type { Trial } from "./clause.ts";
 import { ensure, failure, present, show } from "./expect.ts";
-import type { Opened } from "./opened.ts";
+import type { BackendHooks, OpenedSubject } from "./opened.ts";
 
 /** The deadline that the clauses on outages ask for. */
 export const DEADLINE_MS = 1_000;
@@ -16,13 +16,13 @@ const OUTAGE_CODES: readonly ErrorCode[] = ["unavailable", "timeout", "outcome_u
 export type NamedCalls = Readonly<Record<string, () => Promise<unknown>>>;
 
 /** Opens a store with a short deadline. */
-export function openWithDeadline<O extends Opened>(trial: Trial<O>): Promise<O> {
+export function openWithDeadline<O extends OpenedSubject>(trial: Trial<O>): Promise<O> {
   return trial.open({ timeoutMs: DEADLINE_MS });
 }
 
 /** Makes the backend fail, runs `during`, and makes it work again whatever happened. */
 export async function duringOutage(
-  opened: Opened,
+  opened: BackendHooks,
   kind: "breakBackend" | "stallBackend",
   during: () => Promise<void>,
 ): Promise<void> {

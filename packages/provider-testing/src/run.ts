@@ -1,7 +1,7 @@
 import { configurationError } from "@agentfw/core";
 import { type ContractClause, type ContractPort, HOOKS, type HookName, type Trial } from "./clause.ts";
 import { all, failure } from "./expect.ts";
-import type { ContractSuite, Opened } from "./opened.ts";
+import type { ContractSuite, OpenedSubject } from "./opened.ts";
 import { type ClauseResult, type ContractReport, report } from "./report.ts";
 
 /** How long one clause of this suite may take. */
@@ -38,7 +38,7 @@ interface Probe {
 
 const probes = new WeakMap<object, Promise<Probe>>();
 
-function probe<O extends Opened>(suite: ContractSuite<O>): Promise<Probe> {
+function probe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe> {
   const known = probes.get(suite);
   if (known !== undefined) {
     return known;
@@ -50,10 +50,10 @@ function probe<O extends Opened>(suite: ContractSuite<O>): Promise<Probe> {
   return fresh;
 }
 
-async function openProbe<O extends Opened>(suite: ContractSuite<O>): Promise<Probe> {
+async function openProbe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe> {
   const opened = await suite.open();
   try {
-    const { store } = opened;
+    const store = storeOf(opened);
     const declared = typeof store === "object" && store !== null && "capabilities" in store ? store.capabilities : {};
     return {
       capabilities: new Map(Object.entries(declared ?? {})),
@@ -68,7 +68,7 @@ async function openProbe<O extends Opened>(suite: ContractSuite<O>): Promise<Pro
  * Runs one clause against a store and says how it ended; never rejects. What the clause opened is closed afterwards,
  * and a close that fails is a failed clause.
  */
-export async function runClause<O extends Opened>(
+export async function runClause<O extends OpenedSubject>(
   clause: ContractClause<O>,
   suite: ContractSuite<O>,
 ): Promise<ClauseResult> {
@@ -92,7 +92,7 @@ export async function runClause<O extends Opened>(
 }
 
 /** Runs the clauses one after the other and reports. Rejects only for bad options. */
-export async function runContract<O extends Opened>(
+export async function runContract<O extends OpenedSubject>(
   port: ContractPort,
   clauses: readonly ContractClause<O>[],
   suite: ContractSuite<O>,
@@ -114,7 +114,7 @@ export async function runContract<O extends Opened>(
   return report(port, suite.name, results);
 }
 
-async function runOnce<O extends Opened>(
+async function runOnce<O extends OpenedSubject>(
   clause: ContractClause<O>,
   suite: ContractSuite<O>,
   opened: O[],
@@ -155,13 +155,18 @@ function missingHook(
 }
 
 /** Closes what one call of `open()` gave. */
-export async function closeOpened(opened: Opened): Promise<void> {
-  const { store } = opened;
+export async function closeOpened(opened: OpenedSubject): Promise<void> {
+  const store = storeOf(opened);
   if (opened.close !== undefined) {
     await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");
   } else if (typeof store === "object" && store !== null && "close" in store && typeof store.close === "function") {
     await within(Promise.resolve(store.close()), CLOSE_TIMEOUT_MS, "the store's close()");
   }
+}
+
+/** Providers and chat clients declare no capabilities, and have nothing to close. */
+function storeOf(opened: OpenedSubject): unknown {
+  return "store" in opened ? opened.store : undefined;
 }
 
 async function within<T>(call: Promise<T>, timeoutMs: number, what: string): Promise<T> {

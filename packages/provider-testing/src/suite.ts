@@ -1,6 +1,6 @@
 import type { ContractClause, ContractPort } from "./clause.ts";
 import { failure } from "./expect.ts";
-import type { ContractSuite, Opened } from "./opened.ts";
+import type { ContractSuite, OpenedSubject } from "./opened.ts";
 import { type ClauseResult, type ContractReport, report, summary, unexplained } from "./report.ts";
 import { clauseTimeoutMs, runClause } from "./run.ts";
 
@@ -26,7 +26,7 @@ export interface SuiteTests {
 }
 
 /** Turns a contract and a store into tests that a runner can declare. */
-export function suiteTests<O extends Opened>(
+export function suiteTests<O extends OpenedSubject>(
   port: ContractPort,
   contract: readonly ContractClause<O>[],
   suite: ContractSuite<O>,

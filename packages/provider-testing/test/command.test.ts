@@ -86,8 +86,9 @@ describe("the command", () => {
       [[fixture("sound"), "--unknown"], /Not understood: --unknown/],
       [[fixture("sound"), "another.mjs"], /Not understood: another\.mjs/],
       [[fixture("sound"), "--kind", "file"], /must export/],
-      [[fixture("broken")], /must export openHistoryStore, openStateStore or openFileStore/],
-      [[fixture("broken"), "--kind", "state"], /as a StateStore it lacks create, set/],
+      [[fixture("broken")], /exports open\.\nIt must export an async function openHistoryStore, .* or openChatClient,/],
+      [[fixture("broken"), "--kind", "chat-client"], /the ChatClient as `client`/],
+      [[fixture("broken"), "--kind", "state"], /its `store` is no StateStore: it lacks create, set/],
       [[fixture("sound"), "--only", "H02", "--json", join(folder, "no", "such", "folder")], /--json/],
     ];
     const ended = await Promise.all(wrong.map(([args]) => node(cli(), ...args)));

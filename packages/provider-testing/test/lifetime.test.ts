@@ -1,15 +1,15 @@
 import { AssertionError } from "node:assert";
 import { InMemoryHistoryStore } from "@agentfw/core";
 import { afterEach, expect, test, vi } from "vitest";
-import { historyStoreContract, type OpenOptions, runClause, type Trial } from "../src/index.ts";
+import { historyStoreContract, type Opened, type OpenOptions, runClause, type Trial } from "../src/index.ts";
 import { withLifetime } from "../src/lifetime.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
 /** A trial without a clock that counts how often it opens, and rejects with the reason when it is not covered. */
-function trialWithoutClock(): { trial: Trial; opened: OpenOptions[] } {
+function trialWithoutClock(): { trial: Trial<Opened>; opened: OpenOptions[] } {
   const opened: OpenOptions[] = [];
-  const trial: Trial = {
+  const trial: Trial<Opened> = {
     offers: () => false,
     declares: () => true,
     notCovered: (reason) => {

@@ -20,7 +20,8 @@ export function testFileStoreOnDisk(name: string): void {
   });
 }
 
-async function openFiles({ timeoutMs }: OpenOptions = {}): Promise<OpenedFileStore> {
+/** Opens a store in a directory of its own. */
+export async function openFiles({ timeoutMs }: OpenOptions = {}): Promise<OpenedFileStore> {
   const base = join(tmpdir(), `agentfw-memory-file-${randomUUID()}`);
   const root = join(base, "root");
   await mkdir(root, { recursive: true });

@@ -15,6 +15,8 @@ export interface ResponsesAnswer {
   readonly items: readonly AnswerItem[];
   /** Why it is not complete. Default: it is. */
   readonly incomplete?: string;
+  /** What is counted. */
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
   /** In place of an answer. */
   readonly failed?: { readonly code: string; readonly message: string };
 }
@@ -100,8 +102,16 @@ export function responseBody(answer: ResponsesAnswer, id: string, request: Field
     previous_response_id: request["previous_response_id"] ?? null,
     ...(typeof conversation === "string" ? { conversation: { id: conversation } } : {}),
     store: request["store"] !== false,
-    usage: failed === undefined ? USAGE : null,
+    usage: failed === undefined ? usageOf(answer) : null,
   };
+}
+
+function usageOf({ usage }: ResponsesAnswer): Fields {
+  if (usage === undefined) {
+    return USAGE;
+  }
+  const { inputTokens, outputTokens } = usage;
+  return { ...USAGE, input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
 /** The events of a streamed response. */

@@ -1,0 +1,19 @@
+import type { OpenedFileStore, OpenOptions } from "@agentfw/provider-testing";
+import { __class__ } from "../src/index.ts";
+
+/** What the store is called in reports. */
+export const name = "__package__";
+
+/** Why a hook is missing below, by its name: `{ breakBackend: "the data lives in the process" }`. */
+export const cannot = {};
+
+/**
+ * Opens a store that sees nothing another call wrote: a schema, prefix or folder of its own. Offer as many hooks as you
+ * can beside the store; the kit's README lists them, and what each of them covers.
+ */
+export async function openFileStore(options: OpenOptions = {}): Promise<OpenedFileStore> {
+  return {
+    store: new __class__({ ...options }),
+    another: async () => new __class__({ ...options }),
+  };
+}
