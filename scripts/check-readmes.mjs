@@ -1,12 +1,40 @@
-// Every package has a README with the house's headings, and every example in every README compiles. Fenced as
-// ```ts run, it also runs.
-import { existsSync, readFileSync } from "node:fs";
+// Every package has a README with the house's headings, and every example in every README and authoring page compiles.
+// Fenced as ```ts run, it also runs; fenced as ```ts from <path> <Name>, it is that declaration. --write renews those.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { typescriptBlocks } from "./lib/readmes/blocks.mjs";
 import { compileBlocks } from "./lib/readmes/compile.mjs";
 import { headingProblems } from "./lib/readmes/headings.mjs";
+import { withSources } from "./lib/readmes/sources.mjs";
 import { listPackages, root } from "./lib/workspace.mjs";
+
+/** The pages for people who write providers. Their examples see what the kit sees. */
+function authoringPages(base) {
+  const folder = join(base, "docs", "authoring");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : [];
+  return names.sort().map((name) => ({
+    readme: join(folder, name),
+    home: join(base, "packages", "provider-testing"),
+  }));
+}
+
+/** Which declarations in the authoring pages are not those of the source. With `write`, they are renewed. */
+export function sourceProblems(base = root, write = false) {
+  return authoringPages(base).flatMap(({ readme }) => {
+    const text = readFileSync(readme, "utf8");
+    const { text: renewed, problems } = withSources(text, base);
+    if (write && renewed !== text) writeFileSync(readme, renewed);
+    const name = relative(base, readme).replaceAll("\\", "/");
+    const isOld = !write && renewed !== text;
+    return [
+      ...problems.map((problem) => `${name}: ${problem}`),
+      ...(isOld
+        ? [`${name}: shows a declaration that the source has otherwise; npm run check:readmes -- --write`]
+        : []),
+    ];
+  });
+}
 
 /** The READMEs of a checkout: `{ readme, home, entry }`. The root's examples see what the quickstart sees. */
 function readmes(base) {
@@ -31,7 +59,7 @@ export function textProblems(base = root) {
 
 /** Every TypeScript block of every README, with where it came from. */
 export function allBlocks(base = root) {
-  return readmes(base)
+  return [...readmes(base), ...authoringPages(base)]
     .filter(({ readme }) => existsSync(readme))
     .flatMap(({ readme, home }) =>
       typescriptBlocks(readFileSync(readme, "utf8")).map((block) => ({ ...block, readme, home })),
@@ -39,7 +67,8 @@ export function allBlocks(base = root) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const problems = [...textProblems(), ...(await compileBlocks(allBlocks()))];
+  const isWriting = process.argv.includes("--write");
+  const problems = [...textProblems(), ...sourceProblems(root, isWriting), ...(await compileBlocks(allBlocks()))];
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

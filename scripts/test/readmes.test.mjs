@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { allBlocks, textProblems } from "../check-readmes.mjs";
 import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
 import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
+import { declaration, withSources } from "../lib/readmes/sources.mjs";
 import { root } from "../lib/workspace.mjs";
 import { goodWorkspace, write } from "./workspace-fixture.mjs";
 
@@ -117,5 +120,56 @@ describe("compiling", () => {
       "@agentfw/core": [join(root, "packages", "core", "src", "index.ts")],
       "@agentfw/provider-testing/vitest": [join(root, "packages", "provider-testing", "src", "vitest.ts")],
     });
+  });
+});
+
+describe("declarations in pages", () => {
+  const source = [
+    "/** Doc. */",
+    "export interface Key {",
+    "  readonly id: string;",
+    "}",
+    "export type Code =",
+    '  | "a"',
+    '  | "b";',
+    "export type Short = string;",
+    "export function work(",
+    "  key: Key,",
+    "): void {",
+    "  done();",
+    "}",
+  ].join("\n");
+
+  it("are taken whole, whatever their form", () => {
+    expect(declaration(source, "Key")).toBe("export interface Key {\n  readonly id: string;\n}");
+    expect(declaration(source, "Code")).toBe('export type Code =\n  | "a"\n  | "b";');
+    expect(declaration(source, "Short")).toBe("export type Short = string;");
+    expect(declaration(source, "Ke")).toBeUndefined();
+  });
+
+  it("are renewed in a page, each at its place, and what is not there is told", () => {
+    const base = mkdtempSync(join(tmpdir(), "agentfw-pages-"));
+    onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+    writeFileSync(join(base, "a.ts"), source);
+    const fence = (name, ...lines) => [`\`\`\`ts from a.ts ${name}`, ...lines, "```"];
+    const page = ["# Page", ...fence("Short", "old"), "between", ...fence("Key"), "end"].join("\n");
+    const { text, problems } = withSources(page, base);
+    expect(problems).toEqual([]);
+    expect(text.split("\n")).toEqual([
+      "# Page",
+      ...fence("Short", "export type Short = string;"),
+      "between",
+      ...fence("Key", "export interface Key {", "  readonly id: string;", "}"),
+      "end",
+    ]);
+    expect(withSources(text, base).text).toBe(text);
+    expect(withSources(fence("Gone").join("\n"), base).problems).toEqual(["line 1: a.ts exports no Gone"]);
+    expect(withSources(fence("Key").join("\n").replace("a.ts", "b.ts"), base).problems).toHaveLength(1);
+  });
+
+  it("are no blocks that are compiled once more", () => {
+    expect(typescriptBlocks("```ts from a.ts Key\nexport interface Key {}\n```\n```ts\nlet a = 1;\n```")).toHaveLength(
+      1,
+    );
   });
 });

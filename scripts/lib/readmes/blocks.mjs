@@ -14,7 +14,8 @@ export function typescriptBlocks(text) {
       } else open.lines.push(line);
     } else if (fence) {
       const [language, ...words] = fence[3].split(/\s+/);
-      const isOurs = ["ts", "typescript"].includes(language);
+      // What comes "from" a source is part of a file that is compiled already.
+      const isOurs = ["ts", "typescript"].includes(language) && words[0] !== "from";
       open = {
         fence: fence[2].length,
         lines: [],
