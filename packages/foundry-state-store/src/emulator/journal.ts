@@ -7,6 +7,7 @@ import type { Partition, StoredItem } from "../engine/partition.ts";
 import { StoreData } from "../engine/store-data.ts";
 import { parseItem, parseRecord } from "../engine/stored-form.ts";
 import { stateError, systemCode } from "../errors.ts";
+import { lockFileSystem } from "../lock-file-system.ts";
 
 /** A change of one item. */
 export type ItemChange = { readonly user: string } & ({ readonly put: StoredItem } | { readonly remove: string });
@@ -116,8 +117,11 @@ interface Hold {
 /** Waits for an emulator that has just died: its lock is given up when nobody renews it. */
 async function takeFolder(directory: string): Promise<Hold> {
   let isLost = false;
+  let isHeld = false;
+  const staleMs = 5_000;
   const release = await lock(directory, {
-    stale: 5_000,
+    fs: lockFileSystem({ staleMs, isHeld: () => isHeld, isSure: () => isHeld && !isLost }),
+    stale: staleMs,
     retries: { retries: 14, minTimeout: 500, maxTimeout: 500 },
     onCompromised: () => {
       isLost = true;
@@ -125,6 +129,7 @@ async function takeFolder(directory: string): Promise<Hold> {
   }).catch((cause: unknown) => {
     throw stateError("conflict", "dataDirectory: another emulator uses this folder", { cause });
   });
+  isHeld = true;
   return {
     assert() {
       if (isLost) {

@@ -6,6 +6,7 @@ import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError, systemCode } from "../errors.ts";
 import { KeyedQueue } from "../keyed-queue.ts";
+import { lockFileSystem } from "../lock-file-system.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
 const STALE_MS = 3_000;
@@ -129,6 +130,11 @@ class Held {
     let held: Held | undefined;
     const release = await lock(path, {
       realpath: false,
+      fs: lockFileSystem({
+        staleMs: STALE_MS,
+        isHeld: () => held !== undefined,
+        isSure: () => held?.isSure === true,
+      }),
       stale: STALE_MS,
       update: STALE_MS / 3,
       onCompromised: () => {
@@ -149,7 +155,7 @@ class Held {
 
   async release(): Promise<void> {
     clearInterval(this.#beat);
-    // A lock that was taken away is not this one's to give up.
+    // A lock that may have been taken away is not this one's to give up.
     await this.#release().catch(() => undefined);
   }
 
