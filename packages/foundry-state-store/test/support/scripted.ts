@@ -22,6 +22,8 @@ export type Scripted =
       /** The body as it goes out, where it is no JSON. */
       readonly raw?: string | Buffer;
       readonly headers?: Readonly<Record<string, string>>;
+      /** Break the connection off behind the body. */
+      readonly end?: "reset";
     }
   | "reset"
   | "hang";
@@ -96,9 +98,14 @@ function reply(scripted: Scripted, response: ServerResponse): void {
     response.socket?.resetAndDestroy();
     return;
   }
-  const { status, body, raw, headers } = scripted;
+  const { status, body, raw, headers, end } = scripted;
   response.writeHead(status, { "content-type": "application/json", ...headers });
-  response.end(raw ?? (body === undefined ? "" : JSON.stringify(body)));
+  const text = raw ?? (body === undefined ? "" : JSON.stringify(body));
+  if (end === "reset") {
+    response.write(text, () => response.socket?.destroy());
+  } else {
+    response.end(text);
+  }
 }
 
 /** A store on a scripted server; what opening it asked is forgotten. */
