@@ -122,6 +122,14 @@ describe("getOrCreate", () => {
     expect(store.name).toBe("checkpoints");
   });
 
+  test("an endpoint that leads to no service is told so, and not that a store is missing", async () => {
+    const server = await scriptedServer();
+    server.otherwise(() => ({ status: 404, raw: "<html>" }));
+    const error = await failure(FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint }));
+    expect(error).toMatchObject({ code: "configuration", message: expect.stringContaining("endpoint") });
+    expect(server.seen).toHaveLength(2);
+  });
+
   test("C7 names the field that the service refused, and leaves nothing behind", async () => {
     const server = await scriptedServer();
     const refusal = { error: { code: "x", message: "secret", param: "tags.a" } };
@@ -147,6 +155,14 @@ describe("getOrCreate", () => {
     ["timeoutMs", { timeoutMs: 0 }],
     ["ttlSeconds", { ttlSeconds: 60 }],
     ["credential", { credential: {}, endpoint: "https://h/p" }],
+    ["endpoint", { endpoint: null }],
+    ["agentName", { agentName: ".." }],
+    ["agentName", { agentName: "\ud83d" }],
+    ["httpClient", { httpClient: {} }],
+    ["pipelineOptions", { pipelineOptions: 5 }],
+    ["retryOptions", { pipelineOptions: { retryOptions: null } }],
+    ["maxRetries", { pipelineOptions: { retryOptions: { maxRetries: "3" } } }],
+    ["localDirectory", { localDirectory: 5 }],
   ])("refuses a bad %s before it asks", async (field, { name = "checkpoints", ...given }: Record<string, unknown>) => {
     const server = await scriptedServer();
     const call = Reflect.apply(FoundryStateStore.getOrCreate, FoundryStateStore, [
