@@ -55,12 +55,12 @@ async function removeStale(path: string, staleMs: number): Promise<void> {
     }
     // Whoever is at it takes no longer than a moment, unless it died meanwhile.
     await removeIf(guard, staleMs, () => true);
-    throw locked();
+    throw new Locked();
   }
   try {
     // Who stood still in here may have been taken for dead, too.
     if (!(await removeIf(path, staleMs, () => performance.now() - since < staleMs / 2))) {
-      throw locked();
+      throw new Locked();
     }
   } finally {
     await unless("ENOENT", rmdir(guard));
@@ -92,6 +92,12 @@ async function unless<T>(code: string, call: Promise<T>): Promise<T | undefined>
   }
 }
 
-function locked(): Error {
-  return Object.assign(new Error("the lock is somebody else's"), { code: "ELOCKED" });
+/** What the library throws itself for a lock that somebody has. */
+class Locked extends Error {
+  readonly code = "ELOCKED";
+
+  constructor() {
+    super("the lock is somebody else's");
+    this.name = "Locked";
+  }
 }
