@@ -42,6 +42,26 @@ test("what is in the folder is there for the next emulator, numbers, times and u
   expect(await files(dataDirectory)).toHaveLength(2);
 });
 
+test("a store that is made again while another deletes it, and many still write, is there for the next emulator", async () => {
+  const dataDirectory = await folder();
+  const first = await openCheckpoints({ dataDirectory });
+  const before = Array.from({ length: 40 }, (_, number) => first.item("PUT", `old-${number}`, { body: { value: {} } }));
+  await before[0];
+  const [, made] = await Promise.all([
+    first.send("DELETE", at("")),
+    first.send("POST", "", { body: { name: "checkpoints" } }),
+    ...before,
+  ]);
+  expect(made.status).toBe(201);
+  await first.item("PUT", "new", { body: { value: { n: 1 } } });
+  const listed = await first.send("GET", at("/items:keys"), { query: "api-version=v1&limit=100" });
+  await first.close();
+  const second = await openEmulator({ dataDirectory });
+  expect((await second.send("GET", item("new"))).body).toMatchObject({ value: { n: 1 } });
+  const again = await second.send("GET", at("/items:keys"), { query: "api-version=v1&limit=100" });
+  expect(again.body).toEqual(listed.body);
+});
+
 test("a line that a crash left unfinished is cut off, and nothing before it is lost", async () => {
   const dataDirectory = await folder();
   const first = await openCheckpoints({ dataDirectory });

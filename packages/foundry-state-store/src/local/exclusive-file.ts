@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
@@ -7,6 +7,7 @@ import { lock } from "proper-lockfile";
 import { PROVIDER, stateError, systemCode } from "../errors.ts";
 import { KeyedQueue } from "../keyed-queue.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
+import { syncDirectory } from "../sync-directory.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
 const STALE_MS = 3_000;
@@ -215,18 +216,5 @@ export async function tidyUp(path: string): Promise<void> {
     }
   } catch {
     // Tidying up is no reason to fail; whoever opens the store next tries again.
-  }
-}
-
-/** Windows cannot open a directory, and keeps names safe by itself. */
-async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === "win32") {
-    return;
-  }
-  const directory: FileHandle = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
