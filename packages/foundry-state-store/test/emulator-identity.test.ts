@@ -61,10 +61,18 @@ describe("users", () => {
         const emulator = await isolated({ withoutUser });
         await emulator.item("PUT", "k", { body: { value: VALUE }, callId: "call-a1" });
         const options = callId === undefined ? {} : { callId };
-        const reply = await emulator.item("GET", "k", options);
-        expect(reply.status).toBe(withoutUser);
-        expect(reply.body.error.message).toContain("x-agent-foundry-call-id");
-        expect((await emulator.send("GET", emulator.at("/items:keys"), options)).status).toBe(withoutUser);
+        const write = { ...options, body: { key: "k", value: { of: "nobody" } } };
+        for (const reply of [
+          await emulator.item("GET", "k", options),
+          await emulator.item("PUT", "k", write),
+          await emulator.item("DELETE", "k", options),
+          await emulator.send("POST", emulator.at("/items"), write),
+          await emulator.send("GET", emulator.at("/items:keys"), options),
+        ]) {
+          expect(reply.status).toBe(withoutUser);
+          expect(reply.body.error.message).toContain("x-agent-foundry-call-id");
+        }
+        expect((await emulator.item("GET", "k", { callId: "call-a1" })).body.value).toEqual(VALUE);
       }
     },
   );

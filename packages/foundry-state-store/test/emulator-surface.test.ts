@@ -1,5 +1,8 @@
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCheckpoints, openEmulator, segment } from "./support/emulator.ts";
+import { temporaryFolder } from "./support/folder.ts";
 
 const AGENT = "/api/projects/local/agents/my%20agent/endpoint/state_stores";
 
@@ -13,6 +16,13 @@ test.each([{ authorization: "" }, { authorization: "Bearer " }, { authorization:
     });
   },
 );
+
+test("E48 refuses a request without the header of the token", async () => {
+  const { endpoint } = await openEmulator();
+  const reply = await fetch(`${endpoint}/storage/state_stores?api-version=v1`);
+  expect(reply.status).toBe(401);
+  expect(await reply.json()).toMatchObject({ error: { code: "unauthorized" } });
+});
 
 test.each(["", "api-version=v2"])("E48 refuses another version: %j", async (query) => {
   const emulator = await openCheckpoints();
@@ -63,7 +73,8 @@ test("E49 projects have stores of their own", async () => {
 });
 
 test("E50 the log tells of every request, and of no token, value, key, store or call", async () => {
-  const emulator = await openEmulator({ users: { "secret-call": "secret-user" } });
+  const dataDirectory = join(await temporaryFolder(), "secret-folder");
+  const emulator = await openEmulator({ users: { "secret-call": "secret-user" }, dataDirectory });
   await emulator.send("POST", "", { body: { name: "secret-store", user_isolation: true, description: "secret-text" } });
   const store = `/${segment("secret-store")}`;
   const options = { callId: "secret-call", headers: { authorization: "Bearer secret-token" } };
@@ -87,8 +98,12 @@ test("E50 the log tells of every request, and of no token, value, key, store or 
   await emulator.send("DELETE", item, { ...options, ifMatch: etag ?? "" });
   await emulator.send("GET", "/secret", options);
   await emulator.send("GET", "", { ...options, path: "/secret-path" });
+  // A folder that is gone is a failure of the emulator's own.
+  await rename(dataDirectory, `${dataDirectory}-gone`);
+  expect((await emulator.send("POST", "", { body: { name: "secret-other" } })).status).toBe(500);
+  await rename(`${dataDirectory}-gone`, dataDirectory);
   const text = emulator.log.map((entry) => `${entry.level} ${entry.text}`).join("\n");
-  expect(new Set(emulator.log.map(({ level }) => level))).toEqual(new Set(["debug", "info", "warning"]));
+  expect(new Set(emulator.log.map(({ level }) => level))).toEqual(new Set(["debug", "info", "warning", "error"]));
   for (const secret of ["secret", segment("secret-store"), segment("secret-key"), "my%20agent"]) {
     expect(text).not.toContain(secret);
   }

@@ -12,6 +12,8 @@ export interface SeenRequest {
   readonly body: string;
   /** On the clock of `performance.now()`. */
   readonly at: number;
+  /** The other end of the connection, which tells connections apart. */
+  readonly port: number | undefined;
 }
 
 /** What the server answers: a reply, or what to do with the connection. */
@@ -70,7 +72,14 @@ export async function scriptedServer(): Promise<ScriptedServer> {
       chunks.push(Buffer.from(chunk));
     }
     const { method = "", url = "", headers } = incoming;
-    const request = { method, url, headers, body: Buffer.concat(chunks).toString("utf8"), at: performance.now() };
+    const request = {
+      method,
+      url,
+      headers,
+      body: Buffer.concat(chunks).toString("utf8"),
+      at: performance.now(),
+      port: incoming.socket.remotePort,
+    };
     seen.push(request);
     reply(coming.shift() ?? otherwise(request), response);
   });
