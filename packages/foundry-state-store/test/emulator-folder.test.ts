@@ -107,8 +107,25 @@ test.each([
   { withoutUser: 402 },
   { unknownCursor: "x" },
   { users: { a: 1 } },
+  { users: null },
   { dataDirectory: "" },
+  { dataDirectory: "a\0b" },
+  { host: "" },
+  { host: 5 },
+  { nonsense: 1 },
 ])("refuses %j", async (options) => {
   const error = await Reflect.apply(startEmulator, undefined, [options]).catch((reason: unknown) => reason);
   expect(isAgentFrameworkError(error, "configuration")).toBe(true);
+});
+
+test("a folder that cannot be is told as such", async () => {
+  const path = join(await folder(), "file");
+  await writeFile(path, "");
+  const error = await startEmulator({ dataDirectory: join(path, "data") }).catch((reason: unknown) => reason);
+  expect(isAgentFrameworkError(error, "unavailable")).toBe(true);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5"])("a clock is not moved by %j", async (milliseconds) => {
+  const emulator = await openEmulator();
+  expect(() => Reflect.apply(emulator.advanceTime, emulator, [milliseconds])).toThrow(/milliseconds: must be/);
 });

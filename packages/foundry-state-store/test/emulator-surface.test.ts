@@ -1,4 +1,5 @@
 import { rename } from "node:fs/promises";
+import { request } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCheckpoints, openEmulator, segment } from "./support/emulator.ts";
@@ -109,4 +110,34 @@ test("E50 the log tells of every request, and of no token, value, key, store or 
   }
   expect(text).toMatch(/^info PUT \*{3}\/storage\/state_stores\/\*\/items\/\*\?api-version=v1 201 [\d.]+ ms$/m);
   expect(text).toMatch(/^warning GET \*{3}\/agents\/\*\/endpoint\/state_stores\/\*\/items\/\*\?api-version=v1 400/m);
+});
+
+test("a body that is no UTF-8 is refused, and not stored as something else", async () => {
+  const emulator = await openCheckpoints();
+  const body = Buffer.concat([Buffer.from('{"value":{"a":"'), Buffer.from([0xff]), Buffer.from('"}}')]);
+  const url = `${emulator.endpoint}/storage/state_stores${emulator.at(`/items/${segment("k")}`)}?api-version=v1`;
+  const reply = await fetch(url, { method: "PUT", body, headers: { authorization: "Bearer t" } });
+  expect(reply.status).toBe(400);
+  expect((await emulator.item("GET", "k")).status).toBe(404);
+});
+
+test("requests are answered though nobody can take the log, and one that is given up is no failure", async () => {
+  const deaf = await openCheckpoints({
+    log: () => {
+      throw new Error("full");
+    },
+  });
+  expect((await deaf.item("PUT", "k", { body: { value: {} } })).status).toBe(201);
+  const emulator = await openCheckpoints();
+  const path = `/api/projects/local/storage/state_stores${emulator.at(`/items/${segment("k")}`)}?api-version=v1`;
+  const upload = request({
+    ...{ port: emulator.port, host: "127.0.0.1", method: "PUT", path },
+    headers: { authorization: "Bearer t", "content-length": 1_000 },
+  });
+  upload.on("error", () => {});
+  upload.write('{"value"');
+  await expect.poll(() => emulator.log.filter(({ text }) => text.startsWith("PUT")).length).toBe(1);
+  upload.destroy();
+  await expect.poll(() => emulator.log.at(-1)?.text).toContain("was given up by the client");
+  expect(emulator.log.filter(({ level }) => level === "error")).toEqual([]);
 });
