@@ -40,6 +40,17 @@ test("with an endpoint, by option or by environment, what it stored stays there"
   expect((await new FoundryHistoryStore(store).read(key)).records).toHaveLength(4);
 });
 
+test("what it shows to look and to delete works, also where the endpoint ends in /storage", async () => {
+  const emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const { output } = await runApp(foundry("--url", `${emulator.endpoint}/storage/`));
+  const urls = [...output.matchAll(/curl .*'(http[^']+)'/g)].map(([, url = ""]) => url);
+  expect(urls).toHaveLength(2);
+  for (const url of urls) {
+    expect((await fetch(url, { headers: { authorization: "Bearer local" } })).status).toBe(200);
+  }
+});
+
 test("recordings load equal in new processes, and can be compared again", async () => {
   const data = await temporaryFolder();
   const names = ["plain", "several calls at once", "many rounds", "no messages"];

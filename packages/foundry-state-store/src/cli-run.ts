@@ -58,7 +58,8 @@ export async function runCli(args: readonly string[], surroundings: CliSurroundi
   }
   let emulator: StateStoreEmulator;
   try {
-    emulator = await startEmulator({ ...options, log: ({ level, text }) => show({ level, text }, options, err) });
+    const { isVerbose, ...given } = options;
+    emulator = await startEmulator({ ...given, log: (entry) => show(entry, isVerbose, err) });
   } catch (error) {
     err(`foundry-state-store: ${reasonOf(error)}\n`);
     return isAgentFrameworkError(error, "configuration") ? CODES.misused : CODES.failed;
@@ -142,10 +143,9 @@ function unknownCursorOf(text: string): "empty" | "refuse" {
   return text;
 }
 
-function show(entry: EmulatorLogEntry, options: Options, err: (text: string) => void): void {
-  const isVerbose = options !== "help" && options.isVerbose;
-  if (isVerbose || entry.level === "error") {
-    err(`${entry.level} ${entry.text}\n`);
+function show({ level, text }: EmulatorLogEntry, isVerbose: boolean, err: (text: string) => void): void {
+  if (isVerbose || level === "error") {
+    err(`${level} ${text}\n`);
   }
 }
 

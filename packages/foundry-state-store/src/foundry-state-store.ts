@@ -11,10 +11,11 @@ import {
 } from "@agentfw/core";
 import type { Backend, RawItem } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
+import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
 import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, textOf, valueText, writeOf } from "./item-input.ts";
-import { LIMITS } from "./limits.ts";
-import type { FoundryStateStoreOptions } from "./options.ts";
+import { LIMITS, limitProblem } from "./limits.ts";
+import { type FoundryStateStoreOptions, refuse } from "./options.ts";
 import { canMatch, refusalWithEtag, unmatched } from "./refusals.ts";
 import type {
   CreateItemOptions,
@@ -110,7 +111,7 @@ export class FoundryStateStore implements StateStore {
 
   /** Creates an item. @throws `conflict` when the key is taken, `not_found` when the store is gone, and as `setItem` */
   async createItem(key: string, value: JsonObject, options: CreateItemOptions = {}): Promise<StateStoreItemReference> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("createItem", key, options, this.#parts);
     return this.#backend.createItem(call, writeOf(valueText(value), options));
   }
 
@@ -122,26 +123,26 @@ export class FoundryStateStore implements StateStore {
    * `unavailable`, `timeout`, `outcome_unknown`
    */
   async setItem(key: string, value: JsonObject, options: SetItemOptions = {}): Promise<StateStoreItemReference> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("setItem", key, options, this.#parts);
     return this.#backend.setItem(call, writeOf(valueText(value), options));
   }
 
   /** The item, or `undefined` when there is none, it has expired, it is another user's, or the store is gone. */
   async getItem(key: string, options: ItemOptions = {}): Promise<StateStoreItem | undefined> {
-    const item = await this.#backend.getItem(itemCall(key, options, this.#parts));
+    const item = await this.#backend.getItem(itemCall("getItem", key, options, this.#parts));
     return item === undefined ? undefined : { ...item, value: parsedValue(item) };
   }
 
   /** Deletes an item; `existed` says whether there was one. @throws `conflict` by `ifMatch`, and as `setItem` */
   async deleteItem(key: string, options: DeleteItemOptions = {}): Promise<{ readonly existed: boolean }> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("deleteItem", key, options, this.#parts);
     const { ifMatch } = writeOf("{}", options);
     return { existed: (await this.#backend.deleteItem(call, ifMatch)) !== undefined };
   }
 
   /** A page of keys, the newest first unless told. Values are not in it: fetch those that you need. */
   async listItemKeys(options: ListItemKeysOptions = {}): Promise<StateStoreItemKeyPage> {
-    const call = scopeCall(options, this.#parts);
+    const call = scopeCall("listItemKeys", options, this.#parts);
     return this.#backend.listItemKeys(call, keysQuery(options));
   }
 
@@ -151,7 +152,9 @@ export class FoundryStateStore implements StateStore {
    * @throws as `listItemKeys`; `unavailable` when the service gives the same page again
    */
   async *iterateItemKeys(options: IterateItemKeysOptions = {}): AsyncGenerator<StateStoreItemKey, void, undefined> {
+    assertKnownOptions("iterateItemKeys", options);
     const { pageSize = LIMITS.pageSize, ...rest } = options;
+    refuse(limitProblem(pageSize), "pageSize");
     let after: string | undefined;
     for (;;) {
       const page = await this.listItemKeys({ ...rest, limit: pageSize, after });
@@ -168,19 +171,19 @@ export class FoundryStateStore implements StateStore {
 
   /** What the store is now. @throws `not_found` when it is gone */
   async getStore(options: CallOptions = {}): Promise<StateStoreProperties> {
-    assertCallOptions(options);
+    assertKnownOptions("getStore", options);
     return this.#backend.getStore(options);
   }
 
   /** Changes description and tags; nothing else of a store can be changed. @throws `not_found`, and as `setItem` */
   async updateStore(changes: StoreUpdate, options: CallOptions = {}): Promise<StateStoreProperties> {
-    assertCallOptions(options);
+    assertKnownOptions("updateStore", options);
     return this.#backend.updateStore(storeUpdate(changes), options);
   }
 
   /** Deletes the store with all items of all users; true when there was one. Its name is free again. */
   async deleteStore(options: CallOptions = {}): Promise<boolean> {
-    assertCallOptions(options);
+    assertKnownOptions("deleteStore", options);
     return this.#backend.deleteStore(options);
   }
 
@@ -189,7 +192,7 @@ export class FoundryStateStore implements StateStore {
     text: string,
     options: Scope & { readonly tags?: Tags | undefined } = {},
   ): Promise<{ etag: string }> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("create", key, options, this.#parts);
     const write = writeOf(textOf(text), { tags: options.tags });
     try {
       const { etag } = await this.#backend.createItem(call, write);
@@ -205,7 +208,7 @@ export class FoundryStateStore implements StateStore {
     text: string,
     options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined } = {},
   ): Promise<{ etag: string }> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("set", key, options, this.#parts);
     const { tags, ifMatch } = options;
     const write = writeOf(textOf(text), { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
     if (!canMatch(ifMatch)) {
@@ -216,12 +219,12 @@ export class FoundryStateStore implements StateStore {
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
-    const item = await this.#backend.getItem(itemCall(key, options, this.#parts));
+    const item = await this.#backend.getItem(itemCall("get", key, options, this.#parts));
     return item === undefined ? undefined : { key, text: item.text, etag: item.etag, tags: item.tags };
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
-    const call = itemCall(key, options, this.#parts);
+    const call = itemCall("delete", key, options, this.#parts);
     if (!canMatch(options.ifMatch)) {
       throw await unmatched("delete", () => this.#backend.getItem(call));
     }
@@ -230,7 +233,7 @@ export class FoundryStateStore implements StateStore {
 
   /** As core's port: the oldest first, and up to 100 keys. A cursor is the service's own; one that expired may show nothing. */
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
-    const call = scopeCall(options, this.#parts);
+    const call = scopeCall("listKeys", options, this.#parts);
     const { keys, hasMore, lastId } = await this.#backend.listItemKeys(call, portListing(options));
     const shown = keys.map(({ key, etag, tags }) => ({ key, etag, tags }));
     return hasMore && lastId !== undefined ? { keys: shown, cursor: lastId } : { keys: shown };

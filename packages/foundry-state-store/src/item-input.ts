@@ -1,6 +1,5 @@
 import {
   type AgentFrameworkError,
-  assertCallOptions,
   assertCount,
   assertObject,
   configurationError,
@@ -13,6 +12,7 @@ import {
 } from "@agentfw/core";
 import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
 import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
+import { assertKnownOptions, type Method } from "./call-options.ts";
 import { stateError } from "./errors.ts";
 import { isObjectText } from "./json-text.ts";
 import { descriptionProblem, LIMITS, limitProblem, nameProblem, orderProblem, tagsProblem } from "./limits.ts";
@@ -28,8 +28,8 @@ interface Bound {
 }
 
 /** Whose items: the call that is named, or the one that the store was bound to, or the one that is around. */
-export function scopeCall(options: CallScope, { callId: bound }: Bound): Omit<ItemCall, "key"> {
-  assertCallOptions(options);
+export function scopeCall(method: Method, options: CallScope, { callId: bound }: Bound): Omit<ItemCall, "key"> {
+  assertKnownOptions(method, options);
   const { callId = bound, owner = null, signal } = options;
   if (callId !== undefined) {
     assertCallId(callId);
@@ -41,8 +41,8 @@ export function scopeCall(options: CallScope, { callId: bound }: Bound): Omit<It
 }
 
 /** Whose item, and which one. @throws `configuration`, the abort reason */
-export function itemCall(key: string, options: CallScope, bound: Bound): ItemCall {
-  const scope = scopeCall(options, bound);
+export function itemCall(method: Method, key: string, options: CallScope, bound: Bound): ItemCall {
+  const scope = scopeCall(method, options, bound);
   refuse(nameProblem(key, "key"));
   return { ...scope, key };
 }

@@ -1,4 +1,4 @@
-import { configurationError, type DiagnosticHandler, report } from "@agentfw/core";
+import { assertCount, assertObject, configurationError, type DiagnosticHandler, report } from "@agentfw/core";
 import type { TokenCredential } from "@azure/core-auth";
 import { resolveEndpoint, surroundings } from "./endpoint.ts";
 import { PROVIDER } from "./errors.ts";
@@ -17,16 +17,16 @@ export async function openStore(
   make: (parts: StoreParts) => FoundryStateStore,
 ): Promise<FoundryStateStore> {
   const { creation, asked, timeoutMs, onDiagnostic } = resolveCommon("FoundryStateStore", name, options);
-  const agentName = optionalName(options.agentName, "agentName");
+  assertServiceOptions(options);
   const environment = surroundings();
-  const endpoint = options.endpoint ?? environment.endpoint;
+  const endpoint = options.endpoint === undefined ? environment.endpoint : options.endpoint;
   if (endpoint === undefined) {
     if (environment.isHosted) {
       throw configurationError("endpoint", "must be given, or be in FOUNDRY_PROJECT_ENDPOINT");
     }
     return openLocally(name, options);
   }
-  const place = resolveEndpoint(endpoint, agentName);
+  const place = resolveEndpoint(endpoint, options.agentName);
   const credential = checkedCredential(options.credential, place.isLoopback);
   const pipeline = createStorePipeline(options.pipelineOptions ?? {}, { credential, isLoopback: place.isLoopback });
   const requests = new Requests(new Transport(pipeline, options.httpClient ?? defaultHttpClient()), place);
@@ -34,6 +34,32 @@ export async function openStore(
   assertAsAsked(properties, asked, onDiagnostic);
   const isIsolated = properties.userIsolation;
   return make({ backend: new ServiceBackend(requests, { name, timeoutMs, isIsolated }), properties, isIsolated });
+}
+
+/** Checks what is about the service alone, also where files are used. @throws `configuration` */
+function assertServiceOptions({
+  agentName,
+  localDirectory,
+  httpClient,
+  pipelineOptions,
+}: FoundryStateStoreOptions): void {
+  const agent = optionalName(agentName, "agentName");
+  if (agent !== undefined && (!agent.isWellFormed() || agent === "." || agent === "..")) {
+    throw configurationError("agentName", 'must be a name, without lone surrogates, and not "." or ".."');
+  }
+  optionalName(localDirectory, "localDirectory");
+  if (httpClient !== undefined && typeof httpClient?.sendRequest !== "function") {
+    throw configurationError("httpClient", "must be an HttpClient of @azure/core-rest-pipeline");
+  }
+  if (pipelineOptions === undefined) {
+    return;
+  }
+  assertObject(pipelineOptions, "pipelineOptions");
+  const { retryOptions = {} } = pipelineOptions;
+  assertObject(retryOptions, "pipelineOptions.retryOptions");
+  for (const [name, value] of Object.entries(retryOptions).filter(([, given]) => given !== undefined)) {
+    assertCount(value, `pipelineOptions.retryOptions.${name}`, 0);
+  }
 }
 
 /** An emulator on this machine takes any token; the service takes none but a credential's. */

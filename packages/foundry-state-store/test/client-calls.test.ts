@@ -138,6 +138,45 @@ describe("C11 the token", () => {
     expect(server.seen).toEqual([]);
   });
 
+  test.each([
+    null,
+    undefined,
+    "token",
+    {},
+    { token: "", expiresOnTimestamp: 9e15 },
+    { token: 5, expiresOnTimestamp: 9e15 },
+    { token: "a\r\nx-evil: 1", expiresOnTimestamp: 9e15 },
+    { token: "ü", expiresOnTimestamp: 9e15 },
+  ])("that is none, as %j, is unauthorized, and nothing was sent", async (token) => {
+    let isGood = true;
+    const good = { token: "one", expiresOnTimestamp: Date.now() + 1 };
+    const credential = { getToken: async () => (isGood ? good : token) };
+    const { server, store } = await openScripted(Object({ credential }));
+    isGood = false;
+    await pause(5);
+    expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "unauthorized" });
+    expect(server.seen).toEqual([]);
+  });
+
+  test("is asked for again by the next call where the credential never answered", async () => {
+    let asked = 0;
+    const credential = {
+      getToken: () => {
+        asked += 1;
+        const token = { token: `token-${asked}`, expiresOnTimestamp: Date.now() + (asked === 1 ? 1 : 3_600_000) };
+        return asked === 2 ? new Promise<never>(() => {}) : Promise.resolve(token);
+      },
+    };
+    const { server, store } = await openScripted({ credential, timeoutMs: 1_000 });
+    server.otherwise(() => ({ status: 200, body: ITEM }));
+    await pause(5);
+    const both = await Promise.all([failure(store.getItem("k")), failure(store.getItem("k"))]);
+    expect(both).toMatchObject([{ code: "timeout" }, { code: "timeout" }]);
+    await store.getItem("k");
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer token-3"]);
+    expect(asked).toBe(3);
+  });
+
   test("that is waited for too long is a timeout, also for a write", async () => {
     let isSlow = false;
     const credential = {

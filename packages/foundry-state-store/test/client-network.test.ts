@@ -1,7 +1,10 @@
 import { createServer, request as httpRequest, type Server } from "node:http";
+import { networkInterfaces } from "node:os";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { startEmulator } from "../src/emulator.ts";
 import { FoundryStateStore } from "../src/index.ts";
 import { openEmulator } from "./support/emulator.ts";
+import { failure } from "./support/scripted.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -81,4 +84,17 @@ test("connections are used again, by all stores of the process", async () => {
     await store.setItem("k", {});
   }
   expect(ports.size).toBe(1);
+});
+
+test("an emulator may listen on the IPv6 address of this machine", async () => {
+  if (!Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"))) {
+    // A machine without IPv6: that is told, too.
+    expect(await failure(startEmulator({ host: "::1" }))).toMatchObject({ code: "unavailable" });
+    return;
+  }
+  const { endpoint } = await openEmulator({ host: "::1" });
+  expect(endpoint).toContain("[::1]");
+  const store = await FoundryStateStore.getOrCreate("notes", { endpoint });
+  await store.setItem("k", { a: 1 });
+  expect((await store.getItem("k"))?.value).toEqual({ a: 1 });
 });

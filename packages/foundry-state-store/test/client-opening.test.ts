@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DiagnosticEvent } from "@agentfw/core";
+import { createDefaultHttpClient, type HttpClient, type PipelineRequest } from "@azure/core-rest-pipeline";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FoundryStateStore, LocalStateStore } from "../src/index.ts";
 import { failure, openScripted, REFERENCE, STORE, scriptedServer } from "./support/scripted.ts";
@@ -122,17 +123,36 @@ describe("getOrCreate", () => {
     expect(store.name).toBe("checkpoints");
   });
 
-  test("C7 names the field that the service refused, and leaves nothing behind", async () => {
+  test("an endpoint that leads to no service is told so, and not that a store is missing", async () => {
+    const server = await scriptedServer();
+    server.otherwise(() => ({ status: 404, raw: "<html>" }));
+    const error = await failure(FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint }));
+    expect(error).toMatchObject({ code: "configuration", message: expect.stringContaining("endpoint") });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test("C7 names the field that the service refused, and gives up what it used", async () => {
     const server = await scriptedServer();
     const refusal = { error: { code: "x", message: "secret", param: "tags.a" } };
     server.answer({ status: 404, body: {} }, { status: 400, body: refusal }, { status: 200, body: STORE });
+    const signals: PipelineRequest["abortSignal"][] = [];
+    const usual = createDefaultHttpClient();
+    const httpClient: HttpClient = {
+      sendRequest(request) {
+        signals.push(request.abortSignal);
+        return usual.sendRequest(request);
+      },
+    };
     const error = await failure(
-      FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint, tags: { a: "1" } }),
+      FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint, tags: { a: "1" }, httpClient }),
     );
     expect(error).toMatchObject({ code: "configuration", cause: { status: 400, param: "tags.a" } });
     expect(error.message).toContain("tags.a");
-    await FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint });
+    // Whatever listens to the call is told that it is over, and its connection is the next one's.
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
+    await FoundryStateStore.getOrCreate("checkpoints", { endpoint: server.endpoint, httpClient });
     expect(server.seen).toHaveLength(3);
+    expect(new Set(server.seen.map(({ port }) => port)).size).toBe(1);
   });
 
   test.each([
@@ -147,6 +167,14 @@ describe("getOrCreate", () => {
     ["timeoutMs", { timeoutMs: 0 }],
     ["ttlSeconds", { ttlSeconds: 60 }],
     ["credential", { credential: {}, endpoint: "https://h/p" }],
+    ["endpoint", { endpoint: null }],
+    ["agentName", { agentName: ".." }],
+    ["agentName", { agentName: "\ud83d" }],
+    ["httpClient", { httpClient: {} }],
+    ["pipelineOptions", { pipelineOptions: 5 }],
+    ["retryOptions", { pipelineOptions: { retryOptions: null } }],
+    ["maxRetries", { pipelineOptions: { retryOptions: { maxRetries: "3" } } }],
+    ["localDirectory", { localDirectory: 5 }],
   ])("refuses a bad %s before it asks", async (field, { name = "checkpoints", ...given }: Record<string, unknown>) => {
     const server = await scriptedServer();
     const call = Reflect.apply(FoundryStateStore.getOrCreate, FoundryStateStore, [

@@ -117,10 +117,45 @@ describe("conditions", () => {
     ["a call id with a line break", (store) => store.getItem("k", { callId: "a\nb" })],
     ["an etag with a line break", (store) => store.setItem("k", {}, { ifMatch: '"a\nb"' })],
     ["an owner, without isolation", (store) => store.get("k", { owner: "ann" })],
+    ["pageSize 0", (store) => store.iterateItemKeys({ pageSize: 0 }).next()],
   ])("C15 refuses %s before anything is sent", async (_, call) => {
     const { server, store } = await openScripted();
     const error = await failure(call(store));
     expect(["configuration", "unsupported"]).toContain(error.code);
+    expect(server.seen).toEqual([]);
+  });
+
+  test.each([
+    ["createItem", ["k", {}, { ifMatch: '"e"' }], "ifMatch"],
+    ["setItem", ["k", {}, { ttlSeconds: 60 }], "ttlSeconds"],
+    ["getItem", ["k", { owner: "ann" }], "owner"],
+    ["deleteItem", ["k", { requireExists: true }], "requireExists"],
+    ["listItemKeys", [{ cursor: "x" }], "cursor"],
+    ["getStore", [{ callId: "x" }], "callId"],
+    ["updateStore", [{}, { tags: {} }], "tags"],
+    ["deleteStore", [{ key: "k" }], "key"],
+    ["create", ["k", "{}", { ifMatch: '"e"' }], "ifMatch"],
+    ["set", ["k", "{}", { requireExists: true }], "requireExists"],
+    ["get", ["k", { callId: "x" }], "callId"],
+    ["delete", ["k", { tags: {} }], "tags"],
+    ["listKeys", [{ after: "x" }], "after"],
+  ] as const)(
+    "an option that %s does not have is refused, and not left out of account",
+    async (name, given, option) => {
+      const { server, store } = await openScripted();
+      const error = await failure(Reflect.apply(store[name], store, given));
+      expect(error).toMatchObject({ code: "configuration", message: `${option}: is not an option of ${name}` });
+      expect(server.seen).toEqual([]);
+    },
+  );
+
+  test.each(["limit", "after", "before"])("%s is no option of a walk over all keys", async (option) => {
+    const { server, store } = await openScripted();
+    const walk: AsyncGenerator = Reflect.apply(store.iterateItemKeys, store, [{ [option]: "x" }]);
+    expect(await failure(walk.next())).toMatchObject({
+      code: "configuration",
+      message: expect.stringContaining(option),
+    });
     expect(server.seen).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { createDefaultHttpClient, type HttpClient } from "@azure/core-rest-pipel
 import { describe, expect, test } from "vitest";
 import { isNotSent } from "../src/http/retry.ts";
 import { FoundryStateStore } from "../src/index.ts";
-import { failure, ITEM, openScripted, REFERENCE, STORE } from "./support/scripted.ts";
+import { failure, ITEM, openScripted, REFERENCE, type Scripted, STORE } from "./support/scripted.ts";
 
 const SOON = { pipelineOptions: { retryOptions: { retryDelayInMs: 5 } } };
 
@@ -15,6 +15,32 @@ describe("C19 retries", () => {
     server.answer("reset", "reset", { status: 200, body: { data: [], has_more: false } });
     expect((await store.listItemKeys()).keys).toEqual([]);
     expect(server.seen).toHaveLength(6);
+  });
+
+  test("a read whose answer broke off is tried again, and a write is not", async () => {
+    const { server, store } = await openScripted(SOON);
+    const broken: Scripted = { status: 200, raw: '{"id":"it_1",', headers: { "content-length": "500" }, end: "reset" };
+    server.answer(broken, { status: 200, body: ITEM });
+    expect((await store.getItem("k"))?.value).toEqual({ a: 1 });
+    expect(server.seen).toHaveLength(2);
+    server.answer(broken, { status: 200, body: REFERENCE });
+    expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "outcome_unknown" });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test.each(["-5", "1.5", "soon", "Tomorrow"])("a write is not, where %j says nothing about when", async (when) => {
+    const { server, store } = await openScripted(SOON);
+    server.answer({ status: 503, body: {}, headers: { "retry-after": when } }, { status: 200, body: REFERENCE });
+    expect(await failure(store.setItem("k", {}))).toMatchObject({ code: "outcome_unknown" });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test("a write is, where a date says when", async () => {
+    const { server, store } = await openScripted(SOON);
+    const now = new Date().toUTCString();
+    server.answer({ status: 503, body: {}, headers: { "retry-after": now } }, { status: 200, body: REFERENCE });
+    await store.setItem("k", {});
+    expect(server.seen).toHaveLength(2);
   });
 
   test("a create that failed with 500 is not, and its outcome is unknown", async () => {
@@ -66,20 +92,24 @@ describe("C19 retries", () => {
   });
 
   test.each([
-    ["ECONNREFUSED", true],
-    ["EAI_AGAIN", true],
-    ["EPROTO", true],
-    ["CERT_HAS_EXPIRED", true],
-    ["ERR_TLS_CERT_ALTNAME_INVALID", true],
-    ["DEPTH_ZERO_SELF_SIGNED_CERT", true],
-    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", true],
-    ["ECONNRESET", false],
-    ["ETIMEDOUT", false],
-    ["EPIPE", false],
-    ["REQUEST_SEND_ERROR", false],
-    [undefined, false],
-  ])("%s before anything was sent: %s", (code, isBefore) => {
-    expect(isNotSent(code)).toBe(isBefore);
+    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", true],
+    ["EAI_AGAIN", "getaddrinfo EAI_AGAIN foundry.example", true],
+    ["EHOSTUNREACH", "connect EHOSTUNREACH 10.0.0.1:443", true],
+    ["EHOSTUNREACH", "read EHOSTUNREACH", false],
+    ["ENETUNREACH", "write ENETUNREACH", false],
+    ["CERT_HAS_EXPIRED", "certificate has expired", true],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "Hostname does not match", true],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", true],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", true],
+    ["ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "decryption failed", false],
+    ["EPROTO", "write EPROTO", false],
+    ["ECONNRESET", "socket hang up", false],
+    ["ETIMEDOUT", "read ETIMEDOUT", false],
+    ["EPIPE", "write EPIPE", false],
+    ["REQUEST_SEND_ERROR", "failed", false],
+    [undefined, "failed", false],
+  ])("%s (%s) before anything was sent: %s", (code, message, isBefore) => {
+    expect(isNotSent({ code, message })).toBe(isBefore);
   });
 });
 

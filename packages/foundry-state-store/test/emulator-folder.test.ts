@@ -42,6 +42,26 @@ test("what is in the folder is there for the next emulator, numbers, times and u
   expect(await files(dataDirectory)).toHaveLength(2);
 });
 
+test("a store that is made again while another deletes it, and many still write, is there for the next emulator", async () => {
+  const dataDirectory = await folder();
+  const first = await openCheckpoints({ dataDirectory });
+  const before = Array.from({ length: 40 }, (_, number) => first.item("PUT", `old-${number}`, { body: { value: {} } }));
+  await before[0];
+  const [, made] = await Promise.all([
+    first.send("DELETE", at("")),
+    first.send("POST", "", { body: { name: "checkpoints" } }),
+    ...before,
+  ]);
+  expect(made.status).toBe(201);
+  await first.item("PUT", "new", { body: { value: { n: 1 } } });
+  const listed = await first.send("GET", at("/items:keys"), { query: "api-version=v1&limit=100" });
+  await first.close();
+  const second = await openEmulator({ dataDirectory });
+  expect((await second.send("GET", item("new"))).body).toMatchObject({ value: { n: 1 } });
+  const again = await second.send("GET", at("/items:keys"), { query: "api-version=v1&limit=100" });
+  expect(again.body).toEqual(listed.body);
+});
+
 test("a line that a crash left unfinished is cut off, and nothing before it is lost", async () => {
   const dataDirectory = await folder();
   const first = await openCheckpoints({ dataDirectory });
@@ -87,8 +107,25 @@ test.each([
   { withoutUser: 402 },
   { unknownCursor: "x" },
   { users: { a: 1 } },
+  { users: null },
   { dataDirectory: "" },
+  { dataDirectory: "a\0b" },
+  { host: "" },
+  { host: 5 },
+  { nonsense: 1 },
 ])("refuses %j", async (options) => {
   const error = await Reflect.apply(startEmulator, undefined, [options]).catch((reason: unknown) => reason);
   expect(isAgentFrameworkError(error, "configuration")).toBe(true);
+});
+
+test("a folder that cannot be is told as such", async () => {
+  const path = join(await folder(), "file");
+  await writeFile(path, "");
+  const error = await startEmulator({ dataDirectory: join(path, "data") }).catch((reason: unknown) => reason);
+  expect(isAgentFrameworkError(error, "unavailable")).toBe(true);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "5"])("a clock is not moved by %j", async (milliseconds) => {
+  const emulator = await openEmulator();
+  expect(() => Reflect.apply(emulator.advanceTime, emulator, [milliseconds])).toThrow(/milliseconds: must be/);
 });

@@ -6,11 +6,14 @@ const USERS = { "call-a1": "ann", "call-a2": "ann", "call-b1": "bob" };
 
 describe("idle life", () => {
   test("E42 ends at its second, and reading does not renew it", async () => {
-    const emulator = await openCheckpoints({}, { item_ttl_seconds: 10 });
+    // A clock that stands still: not a millisecond more than ten seconds may be needed.
+    const emulator = await openCheckpoints({ now: () => 1_700_000_000_000 }, { item_ttl_seconds: 10 });
     await emulator.item("PUT", "k", { body: { value: VALUE } });
     emulator.advanceTime(9_000);
     expect((await emulator.item("GET", "k")).status).toBe(200);
-    emulator.advanceTime(1_000);
+    emulator.advanceTime(999);
+    expect((await emulator.item("GET", "k")).status).toBe(200);
+    emulator.advanceTime(1);
     expect((await emulator.item("GET", "k")).status).toBe(404);
   });
 
@@ -61,10 +64,18 @@ describe("users", () => {
         const emulator = await isolated({ withoutUser });
         await emulator.item("PUT", "k", { body: { value: VALUE }, callId: "call-a1" });
         const options = callId === undefined ? {} : { callId };
-        const reply = await emulator.item("GET", "k", options);
-        expect(reply.status).toBe(withoutUser);
-        expect(reply.body.error.message).toContain("x-agent-foundry-call-id");
-        expect((await emulator.send("GET", emulator.at("/items:keys"), options)).status).toBe(withoutUser);
+        const write = { ...options, body: { key: "k", value: { of: "nobody" } } };
+        for (const reply of [
+          await emulator.item("GET", "k", options),
+          await emulator.item("PUT", "k", write),
+          await emulator.item("DELETE", "k", options),
+          await emulator.send("POST", emulator.at("/items"), write),
+          await emulator.send("GET", emulator.at("/items:keys"), options),
+        ]) {
+          expect(reply.status).toBe(withoutUser);
+          expect(reply.body.error.message).toContain("x-agent-foundry-call-id");
+        }
+        expect((await emulator.item("GET", "k", { callId: "call-a1" })).body.value).toEqual(VALUE);
       }
     },
   );

@@ -114,7 +114,9 @@ describe("conditions", () => {
   test("E27 put under the current etag writes", async () => {
     const emulator = await openCheckpoints();
     const { body } = await emulator.item("PUT", "k", { body: { value: VALUE } });
-    expect((await emulator.item("PUT", "k", { body: { value: { b: 2 } }, ifMatch: body.etag })).status).toBe(200);
+    const { status, body: after } = await emulator.item("PUT", "k", { body: { value: { b: 2 } }, ifMatch: body.etag });
+    expect(status).toBe(200);
+    expect((await emulator.item("GET", "k")).body).toMatchObject({ value: { b: 2 }, etag: after.etag });
   });
 
   test("E28 put under an old etag is 412 with the current one, and changes nothing", async () => {
@@ -144,6 +146,8 @@ describe("conditions", () => {
         [1, 2].map((n) => emulator.item("PUT", "k", { body: { value: { n } }, ifMatch: body.etag })),
       );
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 412]);
+      const winner = replies.findIndex(({ status }) => status === 200) + 1;
+      expect((await emulator.item("GET", "k")).body.value).toEqual({ n: winner });
     }
   });
 

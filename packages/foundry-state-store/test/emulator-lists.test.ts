@@ -95,20 +95,19 @@ describe("listing keys", () => {
   test("E41 reads a cursor alike, whether its space comes as %20 or as +", async () => {
     const emulator = await openCheckpoints();
     await fill(emulator, 40);
-    const seen = new Set<string>();
     for (const { body } of [await list(emulator, "limit=7"), await list(emulator, "limit=9"), await list(emulator)]) {
       const cursor: string = body.last_id;
-      [...cursor].forEach((character) => void seen.add(character));
+      expect(cursor).toMatch(/^(?=.* )(?=.*\/)(?=.*\+)(?=.*=)/);
       const encoded = encodeURIComponent(cursor);
-      expect(encoded).toContain("%20");
       const [left, right] = [
         await list(emulator, `after=${encoded}`),
         await list(emulator, `after=${encoded.replaceAll("%20", "+")}`),
       ];
       expect(left.body.data.length).toBeGreaterThan(0);
       expect(right.body).toEqual(left.body);
+      // One that was not escaped at all is another text, and no place in the listing.
+      expect((await list(emulator, `after=${cursor}`)).body.data).toEqual([]);
     }
-    expect([" ", "/", "="].filter((character) => !seen.has(character))).toEqual([]);
   });
 
   test("a cursor is not an item's id; an id is taken too, and an unknown one shows nothing or is refused", async () => {

@@ -43,7 +43,7 @@ describe("creating a store", () => {
     const emulator = await openEmulator();
     const { status, body } = await emulator.send("GET", AT);
     expect(status).toBe(404);
-    expect(body.error.message).not.toBe("");
+    expect(body.error).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/./) });
   });
 
   test.each(["", "x".repeat(129)])("E5 refuses a name that is empty or too long", async (name) => {
@@ -139,6 +139,7 @@ describe("changing a store", () => {
     const emulator = await openWith({ tags: { a: "1" }, description: "x" });
     const { status, body } = await emulator.send("PATCH", AT, { body: changes });
     expect([status, body.description ?? null, body.tags ?? {}]).toEqual([200, null, {}]);
+    expect((await emulator.send("GET", AT)).body).toEqual(body);
   });
 
   test.each([{ user_isolation: true }, { name: "b" }, { item_ttl_seconds: 5 }])(

@@ -1,5 +1,9 @@
+import { rename } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCheckpoints, openEmulator, segment } from "./support/emulator.ts";
+import { temporaryFolder } from "./support/folder.ts";
 
 const AGENT = "/api/projects/local/agents/my%20agent/endpoint/state_stores";
 
@@ -13,6 +17,13 @@ test.each([{ authorization: "" }, { authorization: "Bearer " }, { authorization:
     });
   },
 );
+
+test("E48 refuses a request without the header of the token", async () => {
+  const { endpoint } = await openEmulator();
+  const reply = await fetch(`${endpoint}/storage/state_stores?api-version=v1`);
+  expect(reply.status).toBe(401);
+  expect(await reply.json()).toMatchObject({ error: { code: "unauthorized" } });
+});
 
 test.each(["", "api-version=v2"])("E48 refuses another version: %j", async (query) => {
   const emulator = await openCheckpoints();
@@ -63,7 +74,8 @@ test("E49 projects have stores of their own", async () => {
 });
 
 test("E50 the log tells of every request, and of no token, value, key, store or call", async () => {
-  const emulator = await openEmulator({ users: { "secret-call": "secret-user" } });
+  const dataDirectory = join(await temporaryFolder(), "secret-folder");
+  const emulator = await openEmulator({ users: { "secret-call": "secret-user" }, dataDirectory });
   await emulator.send("POST", "", { body: { name: "secret-store", user_isolation: true, description: "secret-text" } });
   const store = `/${segment("secret-store")}`;
   const options = { callId: "secret-call", headers: { authorization: "Bearer secret-token" } };
@@ -87,11 +99,45 @@ test("E50 the log tells of every request, and of no token, value, key, store or 
   await emulator.send("DELETE", item, { ...options, ifMatch: etag ?? "" });
   await emulator.send("GET", "/secret", options);
   await emulator.send("GET", "", { ...options, path: "/secret-path" });
+  // A folder that is gone is a failure of the emulator's own.
+  await rename(dataDirectory, `${dataDirectory}-gone`);
+  expect((await emulator.send("POST", "", { body: { name: "secret-other" } })).status).toBe(500);
+  await rename(`${dataDirectory}-gone`, dataDirectory);
   const text = emulator.log.map((entry) => `${entry.level} ${entry.text}`).join("\n");
-  expect(new Set(emulator.log.map(({ level }) => level))).toEqual(new Set(["debug", "info", "warning"]));
+  expect(new Set(emulator.log.map(({ level }) => level))).toEqual(new Set(["debug", "info", "warning", "error"]));
   for (const secret of ["secret", segment("secret-store"), segment("secret-key"), "my%20agent"]) {
     expect(text).not.toContain(secret);
   }
   expect(text).toMatch(/^info PUT \*{3}\/storage\/state_stores\/\*\/items\/\*\?api-version=v1 201 [\d.]+ ms$/m);
   expect(text).toMatch(/^warning GET \*{3}\/agents\/\*\/endpoint\/state_stores\/\*\/items\/\*\?api-version=v1 400/m);
+});
+
+test("a body that is no UTF-8 is refused, and not stored as something else", async () => {
+  const emulator = await openCheckpoints();
+  const body = Buffer.concat([Buffer.from('{"value":{"a":"'), Buffer.from([0xff]), Buffer.from('"}}')]);
+  const url = `${emulator.endpoint}/storage/state_stores${emulator.at(`/items/${segment("k")}`)}?api-version=v1`;
+  const reply = await fetch(url, { method: "PUT", body, headers: { authorization: "Bearer t" } });
+  expect(reply.status).toBe(400);
+  expect((await emulator.item("GET", "k")).status).toBe(404);
+});
+
+test("requests are answered though nobody can take the log, and one that is given up is no failure", async () => {
+  const deaf = await openCheckpoints({
+    log: () => {
+      throw new Error("full");
+    },
+  });
+  expect((await deaf.item("PUT", "k", { body: { value: {} } })).status).toBe(201);
+  const emulator = await openCheckpoints();
+  const path = `/api/projects/local/storage/state_stores${emulator.at(`/items/${segment("k")}`)}?api-version=v1`;
+  const upload = request({
+    ...{ port: emulator.port, host: "127.0.0.1", method: "PUT", path },
+    headers: { authorization: "Bearer t", "content-length": 1_000 },
+  });
+  upload.on("error", () => {});
+  upload.write('{"value"');
+  await expect.poll(() => emulator.log.filter(({ text }) => text.startsWith("PUT")).length).toBe(1);
+  upload.destroy();
+  await expect.poll(() => emulator.log.at(-1)?.text).toContain("was given up by the client");
+  expect(emulator.log.filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -132,6 +132,49 @@ describe("an answer that was lost", () => {
   });
 });
 
+test("turns that come while the end is looked for are no gap in the conversation", async () => {
+  const usual = createDefaultHttpClient();
+  const turnOf = (url: string) =>
+    Buffer.from(/items\/([\w-]+)/.exec(url)?.[1] ?? "", "base64url")
+      .toString()
+      .split("/")[3];
+  let third = async () => {};
+  let isThirdAsked = () => {};
+  const asked = new Promise<void>((resolve) => {
+    isThirdAsked = resolve;
+  });
+  const httpClient: HttpClient = {
+    async sendRequest(request) {
+      const turn = request.method === "GET" ? turnOf(request.url) : undefined;
+      if (turn === "4") {
+        // The third was not there when it was asked for, and is when the fourth is.
+        await asked;
+        await third();
+      }
+      const response = await usual.sendRequest(request);
+      if (turn === "3") {
+        isThirdAsked();
+      }
+      return response;
+    },
+  };
+  const { store, emulator } = await open({ httpClient });
+  const { endpoint } = emulator;
+  const other = new FoundryHistoryStore(
+    await FoundryStateStore.getOrCreate("conversations", { endpoint, itemTtlSeconds: -1, ...PATIENT }),
+    PATIENT,
+  );
+  await store.append(KEY, records("a", 1));
+  await other.append(KEY, records("b", 1));
+  third = async () => {
+    third = async () => {};
+    await other.append(KEY, records("c", 1));
+    await other.append(KEY, records("d", 1));
+  };
+  expect((await store.append(KEY, records("e", 1))).appended).toBe(1);
+  expect((await store.read(KEY)).records.map(({ id }) => id)).toEqual(["a-0", "b-0", "c-0", "d-0", "e-0"]);
+});
+
 describe("clear", () => {
   test("leaves nothing of the conversation in the store", async () => {
     const { store, state } = await open();

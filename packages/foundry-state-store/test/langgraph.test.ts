@@ -93,6 +93,31 @@ describe("values", () => {
     expect(await keysOf(state)).toEqual([]);
   });
 
+  test("many small ones that are too much for one item come back as they were, in a few requests", async () => {
+    const { saver, another, requests, state } = await open();
+    const names = Array.from({ length: 3_000 }, (_, index) => `channel-${index}`);
+    const values = Object.fromEntries(
+      names.map((name, index) => [name, index % 2 ? `${name} ${"あ".repeat(200)}` : new Uint8Array(400).fill(index)]),
+    );
+    const versions = Object.fromEntries(names.map((name) => [name, 1]));
+    const config = await saver.put(ROOT, checkpointOf(values, versions), META, versions);
+    const writes = names.map((name): [string, unknown] => [name, values[name]]);
+    await saver.putWrites(config, writes, "task");
+    expect(requests()).toBeLessThan(30);
+    const other = await another();
+    requests();
+    const tuple = await other.getTuple(config);
+    expect(requests()).toBeLessThan(30);
+    const plain = (value: unknown) => (value instanceof Uint8Array ? [...value] : value);
+    for (const [index, name] of names.entries()) {
+      expect(plain(tuple?.checkpoint.channel_values[name])).toEqual(plain(values[name]));
+      expect(tuple?.pendingWrites?.[index]?.slice(0, 2)).toEqual(["task", name]);
+      expect(plain(tuple?.pendingWrites?.[index]?.[2])).toEqual(plain(values[name]));
+    }
+    await saver.deleteThread("t");
+    expect(await keysOf(state)).toEqual([]);
+  });
+
   test("a value of which something is missing is corrupt, and not another value", async () => {
     const { saver, state, another } = await open();
     const first = await saver.put(ROOT, checkpointOf({ a: "x", b: 1 }, { a: 1, b: 1 }), META, { a: 1, b: 1 });
@@ -255,5 +280,12 @@ test.each([
   const { saver, requests } = await open();
   const call = Reflect.apply(saver.put, saver, [config, checkpointOf({}, {}), META, {}]);
   expect(await failure(call)).toMatchObject({ code: "configuration", message: expect.stringContaining(field) });
+  expect(requests()).toBe(0);
+});
+
+test.each([undefined, 7, ""])("deleting the thread %j is refused", async (thread) => {
+  const { saver, requests } = await open();
+  const error = await failure(Reflect.apply(saver.deleteThread, saver, [thread]));
+  expect(error).toMatchObject({ code: "configuration", message: expect.stringContaining("threadId") });
   expect(requests()).toBe(0);
 });

@@ -91,5 +91,7 @@ function curl(...options: readonly string[]): string {
 
 function storeUrl(endpoint: string, rest = "", query = ""): string {
   const segment = Buffer.from(STORE).toString("base64url");
-  return shellQuoted(`${endpoint.replace(/\/+$/, "")}/storage/state_stores/${segment}${rest}?api-version=v1${query}`);
+  // As the client has it: the endpoint may end in /storage.
+  const project = endpoint.replace(/\/+$/, "").replace(/\/storage$/i, "");
+  return shellQuoted(`${project}/storage/state_stores/${segment}${rest}?api-version=v1${query}`);
 }

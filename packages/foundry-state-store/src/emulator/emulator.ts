@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { assertName, assertObject, configurationError } from "@agentfw/core";
 import type { StoreData } from "../engine/store-data.ts";
 import { stateError } from "../errors.ts";
+import { fileError } from "../local/exclusive-file.ts";
 import { FolderJournal, memoryJournal } from "./journal.ts";
 import { type EmulatorLog, emulatorServer } from "./server.ts";
 import { type EmulatorSettings, World } from "./world.ts";
@@ -31,6 +32,18 @@ export interface EmulatorOptions {
   readonly log?: EmulatorLog | undefined;
 }
 
+const KNOWN = [
+  "port",
+  "host",
+  "dataDirectory",
+  "users",
+  "withoutUser",
+  "unknownCursor",
+  "requirePreviewHeader",
+  "now",
+  "log",
+];
+
 /** A running emulator. */
 export interface StateStoreEmulator {
   /** A project endpoint, for the `endpoint` option and `FOUNDRY_PROJECT_ENDPOINT`. */
@@ -52,17 +65,15 @@ export interface StateStoreEmulator {
  * cannot be read; `unavailable` when the port cannot be had.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<StateStoreEmulator> {
-  assertObject(options, "options", { requirePreviewHeader: "boolean", now: "function", log: "function" });
-  const { port = 0, host = "127.0.0.1", dataDirectory, now = Date.now, log = () => {} } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw configurationError("port", "must be a whole number from 0 to 65535");
-  }
-  const users = usersOf(options.users ?? {});
+  const { port, host, users: given, dataDirectory, now, log } = checked(options);
+  const users = usersOf(given);
   const settings = settingsOf(options, users);
   const { journal, projects } =
     dataDirectory === undefined
       ? { journal: memoryJournal, projects: new Map<string, Map<string, StoreData>>() }
-      : await FolderJournal.open(checkedDirectory(dataDirectory), now());
+      : await FolderJournal.open(checkedDirectory(dataDirectory), now()).catch((error: unknown) => {
+          throw fileError(error, "dataDirectory");
+        });
   const world = new World(settings, journal, { projects, now });
   const server = emulatorServer(world, log);
   try {
@@ -77,13 +88,28 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Stat
   return {
     endpoint: `http://${host.includes(":") ? `[${host}]` : host}:${taken}/api/projects/local`,
     port: taken,
-    advanceTime: (milliseconds) => world.advance(milliseconds),
+    advanceTime: (milliseconds) => world.advance(checkedTime(milliseconds)),
     setUser: (callId, user) => void users.set(checkedName(callId, "callId"), checkedName(user, "user")),
     close: () => {
       closed ??= closeServer(server).then(() => journal.close());
       return closed;
     },
   };
+}
+
+/** The options with their defaults. @throws `configuration` */
+function checked(options: EmulatorOptions) {
+  assertObject(options, "options", { requirePreviewHeader: "boolean", now: "function", log: "function" });
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, "is not an option of startEmulator");
+  }
+  const { port = 0, host = "127.0.0.1", dataDirectory, users = {}, now = Date.now, log = () => {} } = options;
+  checkedName(host, "host");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw configurationError("port", "must be a whole number from 0 to 65535");
+  }
+  return { port, host, users, dataDirectory, now, log };
 }
 
 function settingsOf(options: EmulatorOptions, users: ReadonlyMap<string, string>): EmulatorSettings {
@@ -110,7 +136,18 @@ function checkedName(value: unknown, field: string): string {
 }
 
 function checkedDirectory(value: unknown): string {
-  return checkedName(value, "dataDirectory");
+  const directory = checkedName(value, "dataDirectory");
+  if (directory.includes("\0")) {
+    throw configurationError("dataDirectory", "must not hold NUL");
+  }
+  return directory;
+}
+
+function checkedTime(milliseconds: unknown): number {
+  if (typeof milliseconds !== "number" || !Number.isFinite(milliseconds) || milliseconds < 0) {
+    throw configurationError("milliseconds", "must be a number of at least 0");
+  }
+  return milliseconds;
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

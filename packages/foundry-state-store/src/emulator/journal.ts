@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isPlainObject } from "@agentfw/core";
 import { lock } from "proper-lockfile";
 import type { Partition, StoredItem } from "../engine/partition.ts";
 import { StoreData } from "../engine/store-data.ts";
 import { parseItem, parseRecord } from "../engine/stored-form.ts";
-import { stateError, systemCode } from "../errors.ts";
+import { stateError } from "../errors.ts";
+import { lockFileSystem } from "../lock-file-system.ts";
+import { type FolderHold, JournalFile } from "./journal-file.ts";
 
 /** A change of one item. */
 export type ItemChange = { readonly user: string } & ({ readonly put: StoredItem } | { readonly remove: string });
@@ -35,10 +37,10 @@ export const memoryJournal: Journal = {
  */
 export class FolderJournal implements Journal {
   readonly #directory: string;
-  readonly #hold: Hold;
-  readonly #files = new Map<string, StoreFile>();
+  readonly #hold: FolderHold;
+  readonly #files = new Map<string, JournalFile>();
 
-  private constructor(directory: string, hold: Hold) {
+  private constructor(directory: string, hold: FolderHold) {
     this.#directory = directory;
     this.#hold = hold;
   }
@@ -76,23 +78,19 @@ export class FolderJournal implements Journal {
   }
 
   async created(project: string, store: StoreData): Promise<void> {
-    const file = new StoreFile(join(this.#directory, fileName(project, store.record.name)), this.#hold);
-    this.#files.set(fileName(project, store.record.name), file);
-    await file.rewrite([headLine(project, store), ...itemLines(store)]);
+    await this.#of(project, store.record.name).create(() => linesOf(project, store));
   }
 
   async updated(project: string, store: StoreData): Promise<void> {
-    await this.#of(project, store.record.name)?.append(headLine(project, store));
+    await this.#of(project, store.record.name).append(headLine(project, store), () => linesOf(project, store));
   }
 
   async deleted(project: string, name: string): Promise<void> {
-    const file = this.#of(project, name);
-    this.#files.delete(fileName(project, name));
-    await file?.remove();
+    await this.#of(project, name).remove();
   }
 
   async changed(project: string, store: StoreData, change: ItemChange): Promise<void> {
-    await this.#of(project, store.record.name)?.append(JSON.stringify(change));
+    await this.#of(project, store.record.name).append(JSON.stringify(change), () => linesOf(project, store));
   }
 
   async close(): Promise<void> {
@@ -101,23 +99,23 @@ export class FolderJournal implements Journal {
     await this.#hold.release();
   }
 
-  #of(project: string, name: string): StoreFile | undefined {
-    return this.#files.get(fileName(project, name));
+  /** One for each name, also after a delete: what follows a delete must not overtake it. */
+  #of(project: string, name: string): JournalFile {
+    const path = fileName(project, name);
+    const file = this.#files.get(path) ?? new JournalFile(join(this.#directory, path), this.#hold);
+    this.#files.set(path, file);
+    return file;
   }
 }
 
-/** The right to write in a folder. */
-interface Hold {
-  /** Throws when the right was lost, which happens to a process that was stopped for long. */
-  assert(): void;
-  release(): Promise<void>;
-}
-
 /** Waits for an emulator that has just died: its lock is given up when nobody renews it. */
-async function takeFolder(directory: string): Promise<Hold> {
+async function takeFolder(directory: string): Promise<FolderHold> {
   let isLost = false;
+  let isHeld = false;
+  const staleMs = 5_000;
   const release = await lock(directory, {
-    stale: 5_000,
+    fs: lockFileSystem({ staleMs, isHeld: () => isHeld, isSure: () => isHeld && !isLost }),
+    stale: staleMs,
     retries: { retries: 14, minTimeout: 500, maxTimeout: 500 },
     onCompromised: () => {
       isLost = true;
@@ -125,6 +123,7 @@ async function takeFolder(directory: string): Promise<Hold> {
   }).catch((cause: unknown) => {
     throw stateError("conflict", "dataDirectory: another emulator uses this folder", { cause });
   });
+  isHeld = true;
   return {
     assert() {
       if (isLost) {
@@ -133,71 +132,6 @@ async function takeFolder(directory: string): Promise<Hold> {
     },
     release: async () => (isLost ? undefined : release()),
   };
-}
-
-/** One file, written to in order. */
-class StoreFile {
-  readonly #path: string;
-  #handle: FileHandle | undefined;
-  readonly #hold: Hold;
-  #end: Promise<unknown> = Promise.resolve();
-
-  constructor(path: string, hold: Hold) {
-    this.#path = path;
-    this.#hold = hold;
-  }
-
-  /** Puts lines in place of all that is there, in one step. */
-  rewrite(lines: readonly string[]): Promise<void> {
-    return this.#queued(async () => {
-      this.#hold.assert();
-      const temporary = `${this.#path}.tmp`;
-      const handle = await open(temporary, "w", 0o600);
-      try {
-        await handle.writeFile(lines.map((line) => `${line}\n`).join(""));
-        await handle.datasync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, this.#path);
-      this.#handle = await open(this.#path, "a", 0o600);
-    });
-  }
-
-  append(line: string): Promise<void> {
-    return this.#queued(async () => {
-      this.#hold.assert();
-      await this.#handle?.appendFile(`${line}\n`);
-      await this.#handle?.datasync();
-    });
-  }
-
-  remove(): Promise<void> {
-    return this.#queued(async () => {
-      await this.#closeNow();
-      await unlink(this.#path).catch((error: unknown) => {
-        if (systemCode(error) !== "ENOENT") {
-          throw error;
-        }
-      });
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#queued(() => this.#closeNow());
-  }
-
-  async #closeNow(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    await handle?.close();
-  }
-
-  #queued(task: () => Promise<void>): Promise<void> {
-    const result = this.#end.then(task);
-    this.#end = result.catch(() => undefined);
-    return result;
-  }
 }
 
 async function readStore(path: string, name: string): Promise<{ project: string; store: StoreData }> {
@@ -261,10 +195,11 @@ function headLine(project: string, store: StoreData): string {
   return JSON.stringify({ project, store: store.record });
 }
 
-function itemLines(store: StoreData): string[] {
-  return [...store.partitions].flatMap(([user, partition]) =>
+function linesOf(project: string, store: StoreData): string[] {
+  const items = [...store.partitions].flatMap(([user, partition]) =>
     [...partition.items()].map((put) => JSON.stringify({ user, put })),
   );
+  return [headLine(project, store), ...items];
 }
 
 function fileName(project: string, name: string): string {

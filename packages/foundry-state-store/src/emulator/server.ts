@@ -19,8 +19,15 @@ export type EmulatorLog = (entry: EmulatorLogEntry) => void;
 
 /** A server over a world; not listening yet. */
 export function emulatorServer(world: World, log: EmulatorLog): Server {
+  const tell: EmulatorLog = (entry) => {
+    try {
+      log(entry);
+    } catch {
+      // Whoever takes the log may fail; requests are answered all the same.
+    }
+  };
   return createServer((request, response) => {
-    void serve(world, log, request, response);
+    void serve(world, tell, request, response);
   });
 }
 
@@ -37,6 +44,10 @@ async function serve(
   try {
     reply = await answer(world, request);
   } catch (error) {
+    if (request.errored !== null) {
+      log({ level: "debug", text: `${name} was given up by the client` });
+      return;
+    }
     if (!(error instanceof Refusal)) {
       // What a driver or the file system says may name files; it is told by its kind alone.
       log({ level: "error", text: `${name} failed: ${error instanceof Error ? error.name : "unknown"}` });
@@ -96,7 +107,11 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   if (size > MAX_BODY_BYTES) {
     throw new Refusal(413, "invalid_request", "the body is too large", { param: "value" });
   }
-  return Buffer.concat(chunks).toString("utf8");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new Refusal(400, "invalid_request", "the body must be UTF-8");
+  }
 }
 
 function send(response: ServerResponse, { status, body, etag }: Reply): void {

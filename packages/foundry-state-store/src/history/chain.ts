@@ -137,10 +137,12 @@ export class Chain {
     for (let count = 1; ; count = Math.min(count * 2, 16)) {
       const from = turn + found.length + 1;
       const next = await this.turns(life, from, from + count - 1);
-      for (const [index, one] of next.entries()) {
+      for (const [index, early] of next.entries()) {
+        const hasLater = next.slice(index + 1).some((later) => later !== undefined);
+        // They were asked for at once and are written one after another: one that was not there yet is, before a later one.
+        const one = early ?? (hasLater ? await this.turn(life, from + index) : undefined);
         if (one === undefined) {
-          // A later one that is there means that this one was taken away.
-          if (next.slice(index + 1).some((later) => later !== undefined)) {
+          if (hasLater) {
             await this.assertLife(life);
             throw missingTurn(from + index);
           }

@@ -31,6 +31,10 @@ export function logPolicy(): PipelinePolicy {
         return response;
       } catch (error) {
         logger.error(`${name} failed after ${elapsed()}: ${kindOf(error)}`);
+        if (isRestError(error)) {
+          // A body that broke off comes without it, and then nothing would tell whether this was a read.
+          error.request ??= request;
+        }
         throw error;
       }
     },

@@ -34,6 +34,15 @@ export function defaultHttpClient(): HttpClient {
   return shared;
 }
 
+/** The library takes an IPv6 address out of a URL with its brackets, which no connection can be made to. */
+class LoopbackAgent extends HttpAgent {
+  override createConnection(
+    ...[options, callback]: Parameters<HttpAgent["createConnection"]>
+  ): ReturnType<HttpAgent["createConnection"]> {
+    return super.createConnection({ ...options, host: options.host?.replace(/^\[|\]$/g, "") }, callback);
+  }
+}
+
 /** Connections for requests that have none: after a proxy, which brings its own, and not with TLS options, which need others. */
 function agentPolicy(isLoopback: boolean): PipelinePolicy {
   return {
@@ -41,7 +50,7 @@ function agentPolicy(isLoopback: boolean): PipelinePolicy {
     sendRequest(request, next) {
       if (request.agent === undefined && request.tlsSettings === undefined) {
         const options = { keepAlive: true, timeout: IDLE_MS };
-        agents ??= { http: new HttpAgent(options), https: new HttpsAgent(options) };
+        agents ??= { http: new LoopbackAgent(options), https: new HttpsAgent(options) };
         request.agent = isLoopback ? agents.http : agents.https;
       }
       return next(request);

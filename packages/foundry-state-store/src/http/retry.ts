@@ -1,19 +1,21 @@
 import type { PipelineResponse, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
 import { stateOf } from "./call-state.ts";
 
-/** System errors that come before anything was sent. */
-const NOT_SENT: ReadonlySet<string> = new Set([
+/** System errors of making a connection. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EADDRNOTAVAIL",
-  "EPROTO",
 ]);
 
-/** Errors of the TLS handshake, which comes before the request. */
-const HANDSHAKE = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+/** A connection that is up can meet some of these as well, and says so: what was sent on it may have arrived. */
+const CONNECTED = /^(read|write) /;
+
+/** Refused certificates. Other errors of TLS, `EPROTO` among them, also come after a request was sent. */
+const BAD_CERTIFICATE = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -37,9 +39,15 @@ export function retrySettings(options: {
   return { maxRetries, firstDelayMs: retryDelayInMs, longestDelayMs: maxRetryDelayInMs };
 }
 
-/** True when the connection was not even made. */
-export function isNotSent(code: string | undefined): boolean {
-  return code !== undefined && (NOT_SENT.has(code) || HANDSHAKE.test(code));
+/** True when it is sure that the connection was not even made. */
+export function isNotSent({
+  code = "",
+  message,
+}: {
+  readonly code?: string | undefined;
+  readonly message: string;
+}): boolean {
+  return BAD_CERTIFICATE.test(code) || (NOT_CONNECTED.has(code) && !CONNECTED.test(message));
 }
 
 /**
@@ -60,7 +68,9 @@ export function safeRetryStrategy(settings: RetrySettings): RetryStrategy {
     retry({ retryCount, response, responseError }) {
       const state = stateOf(response?.request ?? responseError?.request);
       state.problem = responseError ?? state.problem;
-      const isUndone = isNotSent(responseError?.code) || (response !== undefined && isUnprocessed(response));
+      const isUndone =
+        (responseError !== undefined && isNotSent(responseError)) ||
+        (response !== undefined && isUnprocessed(response));
       if (isUndone) {
         state.mayHaveRun = false;
       }
@@ -97,6 +107,7 @@ function retryAfterMs({ headers }: Pick<PipelineResponse, "headers">): number | 
   if (/^\d{1,6}$/.test(text)) {
     return Number(text) * 1_000;
   }
-  const date = Date.parse(text);
+  // An HTTP date. Date.parse makes a date of nearly anything, "-5" and "1.5" included.
+  const date = /^[A-Z][a-z]{2,8},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

@@ -1,6 +1,6 @@
-import { isAbortError } from "@agentfw/core";
 import type { AccessToken, TokenCredential } from "@azure/core-auth";
 import type { PipelinePolicy, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
+import { isHeaderValue } from "../call-id.ts";
 import { stateError } from "../errors.ts";
 import { stateOf } from "./call-state.ts";
 
@@ -77,12 +77,20 @@ class Tokens {
     return (await (claims === undefined ? this.#ask(request) : this.#fetch(request, claims))).token;
   }
 
-  /** Asks the credential, once for all who wait. */
+  /** Asks the credential, once for all who wait; and again after one of them has waited in vain, should it never answer. */
   #ask(request: PipelineRequest): Promise<AccessToken> {
-    this.#pending ??= this.#fetch(request, undefined).finally(() => {
-      this.#pending = undefined;
+    const pending = this.#pending ?? this.#fetch(request, undefined);
+    this.#pending = pending;
+    const forget = () => {
+      if (this.#pending === pending) {
+        this.#pending = undefined;
+      }
+    };
+    request.abortSignal?.addEventListener("abort", forget, { once: true });
+    return pending.finally(() => {
+      request.abortSignal?.removeEventListener("abort", forget);
+      forget();
     });
-    return this.#pending;
   }
 
   async #fetch(request: PipelineRequest, claims: string | undefined): Promise<AccessToken> {
@@ -92,17 +100,19 @@ class Tokens {
         ...options,
         ...(request.tracingOptions === undefined ? {} : { tracingOptions: request.tracingOptions }),
       });
-      if (token === null) {
-        throw stateError("unauthorized", "credential: gave no token");
-      }
+      assertUsable(token);
       this.#token = token;
       return token;
     } catch (cause) {
-      if (isAbortError(cause)) {
-        throw cause;
-      }
       throw stateError("unauthorized", "credential: no token could be had", { cause });
     }
+  }
+}
+
+/** Refuses what no header can carry: it would be a failure of the network, and of a write nobody would know the outcome. */
+function assertUsable(token: AccessToken | null): asserts token is AccessToken {
+  if (typeof token?.token !== "string" || !isHeaderValue(token.token)) {
+    throw stateError("unauthorized", "credential: gave no token");
   }
 }
 

@@ -120,7 +120,7 @@ function explain(error: unknown, { operation, kind, signal }: HttpCall, state: C
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  if (isOpen && !(isRestError(error) && isNotSent(error.code))) {
+  if (isOpen && !(isRestError(error) && isNotSent(error))) {
     return unknownOutcome(operation, "the connection ended before the answer came", problemOf(error));
   }
   return stateError("unavailable", `${operation}: the service cannot be reached`, { cause: problemOf(error) });

@@ -20,7 +20,7 @@ import {
   searchTags,
   threadTags,
 } from "./names.ts";
-import { type Packed, unpack } from "./packed.ts";
+import { type Packed, type PackedSource, spill, unpack } from "./packed.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { type SeenCheckpoint, SeenCheckpoints } from "./seen-checkpoints.ts";
 
@@ -143,16 +143,11 @@ export class CheckpointItems {
     );
   }
 
-  async write({ place, parentId, elsewhere, changed, packed, versions }: ReadyCheckpoint): Promise<void> {
-    const [checkpoint, metadata, ...values] = packed;
-    if (checkpoint === undefined || metadata === undefined) {
-      return;
-    }
-    const own = changed.flatMap((channel, index) => {
-      const value = values[index];
-      return value === undefined ? [] : [[channel, value] as const];
-    });
-    const stored = { ...place, parentId, checkpoint, metadata, values: new Map(own), elsewhere };
+  async write({ versions, ...ready }: ReadyCheckpoint): Promise<void> {
+    const { place, packed } = ready;
+    const target = { store: this.#store, scope: place, tags: itemTags("part", place, place.id) };
+    const fitting = await spill(target, packed, (values) => encodeCheckpoint(storedOf({ ...ready, packed: values })));
+    const stored = storedOf({ ...ready, packed: fitting });
     await this.#store.setItem(checkpointKey(place), encodeCheckpoint(stored), {
       tags: itemTags("checkpoint", place, place.id),
     });
@@ -195,16 +190,39 @@ export class CheckpointItems {
         return [channel, value] as const;
       }),
     ];
+    const source = this.#source();
     const values = await inParallel(
       packed,
-      async ([channel, value]) => [channel, await this.#unpack(stored, value)] as const,
+      async ([channel, value]) => [channel, await unpack(source, stored, value)] as const,
     );
     return Object.fromEntries(values);
   }
 
   #unpack(scope: CheckpointScope, packed: Packed): Promise<unknown> {
-    return unpack({ store: this.#store, serde: this.#serde }, scope, packed);
+    return unpack(this.#source(), scope, packed);
   }
+
+  #source(): PackedSource {
+    return { store: this.#store, serde: this.#serde, lists: new Map() };
+  }
+}
+
+function storedOf({
+  place,
+  parentId,
+  elsewhere,
+  changed,
+  packed,
+}: Omit<ReadyCheckpoint, "versions">): StoredCheckpoint {
+  const [checkpoint, metadata, ...values] = packed;
+  if (checkpoint === undefined || metadata === undefined || values.length !== changed.length) {
+    throw stateError("configuration", "checkpoint: is incomplete");
+  }
+  const own = changed.flatMap((channel, index) => {
+    const value = values[index];
+    return value === undefined ? [] : [[channel, value] as const];
+  });
+  return { ...place, parentId, checkpoint, metadata, values: new Map(own), elsewhere };
 }
 
 /** What tasks sent becomes a channel, as later versions have it. */

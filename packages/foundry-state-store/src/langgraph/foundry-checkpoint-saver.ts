@@ -16,8 +16,7 @@ import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { NEVER_EXPIRES } from "../limits.ts";
 import { CheckpointItems } from "./checkpoint-items.ts";
 import { configOf, idsOf, matches, placeOf, requiredPlace, scopeOf } from "./configurable.ts";
-import { itemTags } from "./names.ts";
-import { pack, spill } from "./packed.ts";
+import { pack } from "./packed.ts";
 import { PendingWrites } from "./pending-writes.ts";
 
 /**
@@ -38,7 +37,6 @@ import { PendingWrites } from "./pending-writes.ts";
 export class FoundryCheckpointSaver extends BaseCheckpointSaver {
   readonly #items: CheckpointItems;
   readonly #writes: PendingWrites;
-  readonly #store: FoundryStateStore;
 
   /**
    * @param store Opened with `itemTtlSeconds: -1`. It stays the caller's.
@@ -53,7 +51,6 @@ export class FoundryCheckpointSaver extends BaseCheckpointSaver {
     if (store.properties.itemTtlSeconds !== NEVER_EXPIRES) {
       throw configurationError("store", "must have been created with itemTtlSeconds: -1, or values would vanish");
     }
-    this.#store = store;
     this.#items = new CheckpointItems(store, this.serde);
     this.#writes = new PendingWrites(store, this.serde);
   }
@@ -106,8 +103,7 @@ export class FoundryCheckpointSaver extends BaseCheckpointSaver {
         pack(this.serde, value),
       ),
     );
-    const stored = await spill(this.#store, place, packed, itemTags("part", place, place.id));
-    await this.#items.write({ place, parentId, elsewhere, changed, packed: stored, versions: rest.channel_versions });
+    await this.#items.write({ place, parentId, elsewhere, changed, packed, versions: rest.channel_versions });
     return configOf(place);
   }
 
@@ -122,6 +118,9 @@ export class FoundryCheckpointSaver extends BaseCheckpointSaver {
 
   /** Deletes all checkpoints and writes of a thread, in all its namespaces; one request each. */
   async deleteThread(threadId: string): Promise<void> {
+    if (typeof threadId !== "string" || threadId === "") {
+      throw configurationError("threadId", "must be a non-empty string");
+    }
     await this.#items.deleteThread(threadId);
   }
 }

@@ -12,7 +12,7 @@ import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { inParallel } from "../history/parallel.ts";
 import { decodeWrites, encodeWrites, type StoredWrite } from "./checkpoint-form.ts";
 import { type CheckpointPlace, itemTags, writesKey } from "./names.ts";
-import { pack, spill, unpack } from "./packed.ts";
+import { type Packed, pack, spill, unpack } from "./packed.ts";
 
 const LONGEST_PAUSE_MS = 100;
 
@@ -34,9 +34,8 @@ export class PendingWrites {
   ): Promise<void> {
     const tags = itemTags("writes", place, place.id);
     const values = await Promise.all(writes.map(([, value]) => pack(this.#serde, value)));
-    const stored = await spill(this.#store, place, values, itemTags("part", place, place.id));
-    const added = writes.flatMap(([channel], position): StoredWrite[] => {
-      const value = stored[position];
+    let added = writes.flatMap(([channel], position): StoredWrite[] => {
+      const value = values[position];
       const index = WRITES_IDX_MAP[channel] ?? position;
       return value === undefined ? [] : [{ index, channel, path: task.path, value }];
     });
@@ -45,7 +44,9 @@ export class PendingWrites {
       // Nearly always there are none yet, so that is tried first.
       const existing = attempt === 0 ? undefined : await this.#store.getItem(key);
       const earlier = existing === undefined ? [] : decodeWrites(existing.value).writes;
-      const value = encodeWrites({ taskId: task.id, writes: merged(earlier, added) });
+      const fitted = await this.#fit(place, { taskId: task.id, earlier, added });
+      added = fitted.added;
+      const value = encodeWrites({ taskId: task.id, writes: fitted.all });
       try {
         await (existing === undefined
           ? this.#store.createItem(key, value, { tags })
@@ -58,6 +59,20 @@ export class PendingWrites {
       }
       await pause(Math.random() * Math.min(2 ** attempt, LONGEST_PAUSE_MS));
     }
+  }
+
+  /** All writes of a task as they fit into one item; and those that are new, so that what was moved out once stays there. */
+  async #fit(
+    place: CheckpointPlace,
+    { taskId, earlier, added }: Record<"earlier" | "added", readonly StoredWrite[]> & { readonly taskId: string },
+  ): Promise<{ readonly all: readonly StoredWrite[]; readonly added: StoredWrite[] }> {
+    const all = merged(earlier, added);
+    const target = { store: this.#store, scope: place, tags: itemTags("part", place, place.id) };
+    const packed = all.map((write) => write.value);
+    const item = (values: readonly Packed[]) => encodeWrites({ taskId, writes: withValues(all, values) });
+    const fitting = withValues(all, await spill(target, packed, item));
+    const byWrite = new Map(all.map((write, index) => [write, fitting[index]]));
+    return { all: fitting, added: added.map((write) => byWrite.get(write) ?? write) };
   }
 
   /** The writes for a checkpoint, in the order in which a run would apply them. */
@@ -73,11 +88,15 @@ export class PendingWrites {
       return all.map((write) => ({ taskId, write, sortKey: writesSortKey(write.path, taskId, write.index) }));
     });
     writes.sort((left, right) => compareWritesSortKeys(left.sortKey, right.sortKey));
-    const source = { store: this.#store, serde: this.#serde };
+    const source = { store: this.#store, serde: this.#serde, lists: new Map() };
     return inParallel(writes, async ({ taskId, write }): Promise<CheckpointPendingWrite> => {
       return [taskId, write.channel, await unpack(source, place, write.value)];
     });
   }
+}
+
+function withValues(writes: readonly StoredWrite[], values: readonly Packed[]): StoredWrite[] {
+  return writes.map((write, place) => ({ ...write, value: values[place] ?? write.value }));
 }
 
 function merged(earlier: readonly StoredWrite[], added: readonly StoredWrite[]): StoredWrite[] {

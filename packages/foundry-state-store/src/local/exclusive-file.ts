@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError, systemCode } from "../errors.ts";
 import { KeyedQueue } from "../keyed-queue.ts";
+import { lockFileSystem } from "../lock-file-system.ts";
+import { syncDirectory } from "../sync-directory.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
 const STALE_MS = 3_000;
@@ -129,6 +131,11 @@ class Held {
     let held: Held | undefined;
     const release = await lock(path, {
       realpath: false,
+      fs: lockFileSystem({
+        staleMs: STALE_MS,
+        isHeld: () => held !== undefined,
+        isSure: () => held?.isSure === true,
+      }),
       stale: STALE_MS,
       update: STALE_MS / 3,
       onCompromised: () => {
@@ -149,7 +156,7 @@ class Held {
 
   async release(): Promise<void> {
     clearInterval(this.#beat);
-    // A lock that was taken away is not this one's to give up.
+    // A lock that may have been taken away is not this one's to give up.
     await this.#release().catch(() => undefined);
   }
 
@@ -209,18 +216,5 @@ export async function tidyUp(path: string): Promise<void> {
     }
   } catch {
     // Tidying up is no reason to fail; whoever opens the store next tries again.
-  }
-}
-
-/** Windows cannot open a directory, and keeps names safe by itself. */
-async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === "win32") {
-    return;
-  }
-  const directory: FileHandle = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }

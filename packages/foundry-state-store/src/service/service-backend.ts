@@ -1,9 +1,10 @@
-import { type CallOptions, isAgentFrameworkError } from "@agentfw/core";
+import { type CallOptions, configurationError, isAgentFrameworkError } from "@agentfw/core";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
 import { currentCallId } from "../call-id.ts";
 import { stateError } from "../errors.ts";
 import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "../types.ts";
 import { itemPath, keysQuery, type Question, type Requests, readReply, storePath, writeBody } from "./requests.ts";
+import { failureOf } from "./service-errors.ts";
 import { parseItem, parsePage, parseReference, parseStore, parseTombstone } from "./wire.ts";
 
 /** What a store is created with. */
@@ -142,6 +143,10 @@ export async function getOrCreateStore(
   const post = { ...base, kind: "write", method: "POST", path: "", body: creationBody(creation) } as const;
   try {
     const made = await requests.send(post);
+    if (made.status === 404) {
+      // Every store may be missing, and the place for them is always there.
+      throw configurationError("endpoint", "leads to no state stores", failureOf("getOrCreate", "write", made));
+    }
     if (made.status !== 409) {
       return readReply(post, made, ({ text }) => parseStore(text));
     }

@@ -12,6 +12,8 @@ export interface SeenRequest {
   readonly body: string;
   /** On the clock of `performance.now()`. */
   readonly at: number;
+  /** The other end of the connection, which tells connections apart. */
+  readonly port: number | undefined;
 }
 
 /** What the server answers: a reply, or what to do with the connection. */
@@ -22,6 +24,8 @@ export type Scripted =
       /** The body as it goes out, where it is no JSON. */
       readonly raw?: string | Buffer;
       readonly headers?: Readonly<Record<string, string>>;
+      /** Break the connection off behind the body. */
+      readonly end?: "reset";
     }
   | "reset"
   | "hang";
@@ -68,7 +72,14 @@ export async function scriptedServer(): Promise<ScriptedServer> {
       chunks.push(Buffer.from(chunk));
     }
     const { method = "", url = "", headers } = incoming;
-    const request = { method, url, headers, body: Buffer.concat(chunks).toString("utf8"), at: performance.now() };
+    const request = {
+      method,
+      url,
+      headers,
+      body: Buffer.concat(chunks).toString("utf8"),
+      at: performance.now(),
+      port: incoming.socket.remotePort,
+    };
     seen.push(request);
     reply(coming.shift() ?? otherwise(request), response);
   });
@@ -96,9 +107,14 @@ function reply(scripted: Scripted, response: ServerResponse): void {
     response.socket?.resetAndDestroy();
     return;
   }
-  const { status, body, raw, headers } = scripted;
+  const { status, body, raw, headers, end } = scripted;
   response.writeHead(status, { "content-type": "application/json", ...headers });
-  response.end(raw ?? (body === undefined ? "" : JSON.stringify(body)));
+  const text = raw ?? (body === undefined ? "" : JSON.stringify(body));
+  if (end === "reset") {
+    response.write(text, () => response.socket?.destroy());
+  } else {
+    response.end(text);
+  }
 }
 
 /** A store on a scripted server; what opening it asked is forgotten. */
