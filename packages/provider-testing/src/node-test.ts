@@ -54,9 +54,10 @@ function declare(tests: SuiteTests): void {
       });
     }
     test(tests.lastTitle, (context) => {
-      for (const line of tests.conclude().split("\n")) {
+      for (const line of tests.summary().split("\n")) {
         context.diagnostic(line);
       }
+      tests.conclude();
     });
   });
 }

@@ -85,7 +85,12 @@ export async function runClause<O extends OpenedSubject>(
   } catch (error) {
     outcome =
       error instanceof NotCovered
-        ? { clause, outcome: "not covered", reason: error.reason, needsReason: error.needsReason }
+        ? {
+            clause,
+            outcome: "not covered",
+            reason: error.reason,
+            needsReason: error.needsReason && clause.upcoming !== true,
+          }
         : { clause, outcome: failed, error };
   }
   try {

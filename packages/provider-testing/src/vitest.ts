@@ -56,11 +56,12 @@ function declare(tests: SuiteTests): void {
     test(tests.lastTitle, async (context) => {
       const report = tests.report();
       Object.assign(context.task.meta, { agentfw: report });
-      const text = tests.conclude();
-      if (report.tally.notCovered > 0 || report.tally.upcoming > 0) {
-        // A test that passed says nothing; what was not looked at must be seen in every run.
-        process.stdout.write(`\n${text}\n`);
+      const { failed, notCovered, upcoming } = report.tally;
+      if (failed + notCovered + upcoming > 0) {
+        // A test that passed says nothing; what was not looked at must be seen in every run, and before anything is thrown.
+        process.stdout.write(`\n${tests.summary()}\n`);
       }
+      tests.conclude();
     });
   });
 }
