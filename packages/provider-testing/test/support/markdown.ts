@@ -31,6 +31,11 @@ function head(port: ContractPort, count: number): string {
       "to stores that declare it; a store that does not must refuse what belongs to it. This page is generated: change the",
       "clauses, then run `npm run pnpm -- --filter @agentfw/provider-testing run docs`.",
     ].join("\n"),
+    [
+      "The numbers after `HistoryStore` say what a clause is about: 1 whole appends, 2 ids, 3 reading, 4 absence and outages,",
+      "5 `clear`, 6 versions, 7 expiry, 8 `maxRecords`, 9 corruption, 10 sizes, 11 `replace`, 12 recovery, 13 deadlines,",
+      "14 aborts, 15 `list`, 16 `close`, 17 capabilities.",
+    ].join("\n"),
   ].join("\n\n");
 }
 
