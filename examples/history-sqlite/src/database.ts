@@ -19,7 +19,8 @@ export class Database {
   readonly #settings: Settings;
   #open: OpenFile | undefined;
   #opening: Promise<OpenFile> | undefined;
-  #wasOpen = false;
+  /** Which file it was that was open last. */
+  #known: string | undefined;
   #closed = false;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -30,7 +31,7 @@ export class Database {
   /** One statement, which sees one state of the database. */
   async read(operation: string, statement: InStatement, signal: AbortSignal | undefined): Promise<ResultSet> {
     this.#assertOpen();
-    return this.#untilFree(operation, signal, async (client) => {
+    return this.#untilFree(operation, this.#deadline(), signal, async (client) => {
       try {
         return await client.execute(statement);
       } catch (error) {
@@ -46,8 +47,9 @@ export class Database {
     work: (transaction: Transaction) => Promise<T>,
   ): Promise<T> {
     this.#assertOpen();
+    const deadline = this.#deadline();
     const turn = this.#queue.then(() =>
-      this.#untilFree(operation, signal, (client) => inTransaction(client, operation, work)),
+      this.#untilFree(operation, deadline, signal, (client) => inTransaction(client, operation, work)),
     );
     this.#queue = turn.then(nextTurn, nextTurn);
     return turn;
@@ -63,10 +65,10 @@ export class Database {
   /** @throws `unavailable` when others kept writing for `timeoutMs`; the reason of an abort before anything was done. */
   async #untilFree<T>(
     operation: string,
+    deadline: number,
     signal: AbortSignal | undefined,
     attempt: (client: Client) => Promise<T>,
   ): Promise<T> {
-    const deadline = performance.now() + this.#settings.timeoutMs;
     for (;;) {
       signal?.throwIfAborted();
       try {
@@ -76,14 +78,16 @@ export class Database {
           throw error;
         }
         if (performance.now() >= deadline) {
-          throw new AgentFrameworkError("unavailable", `${operation}: others kept the database locked`, {
-            provider: PROVIDER,
-            cause: error,
-          });
+          throw unavailable(`${operation}: others kept the database locked`, error);
         }
       }
       await sleep(1 + Math.random() * 20);
     }
+  }
+
+  /** Counted from the call, also for what waits for its turn. */
+  #deadline(): number {
+    return performance.now() + this.#settings.timeoutMs;
   }
 
   async #client(operation: string): Promise<Client> {
@@ -103,23 +107,26 @@ export class Database {
 
   async #openFile(operation: string): Promise<OpenFile> {
     const { client: given, path } = this.#settings;
-    if (this.#wasOpen && path !== undefined && identify(path) === undefined) {
-      throw new AgentFrameworkError("unavailable", "the database file is gone", { provider: PROVIDER });
+    if (this.#known !== undefined && path !== undefined && identify(path) === undefined) {
+      // The driver would make it anew, and all conversations would read as empty.
+      throw unavailable("the database file is gone");
     }
     let client: Client | undefined = given;
     try {
       client ??= createClient({ url: pathToFileURL(path ?? "").href });
+      const file = await fileOf(client);
+      const identity = identify(file);
+      if (identity === undefined) {
+        throw unavailable("the database file is gone");
+      }
+      if (given !== undefined && this.#known !== undefined && this.#known !== identity) {
+        throw unavailable("the client that was passed in has another file open than the one that is there");
+      }
       await client.executeMultiple("PRAGMA journal_mode = WAL");
       if (!(await hasLayout(client))) {
         await inTransaction(client, operation, prepareLayout);
       }
-      const { rows } = await client.execute("PRAGMA database_list");
-      const file = String(rows[0]?.["file"] ?? "");
-      const identity = identify(file);
-      if (identity === undefined) {
-        throw new AgentFrameworkError("unavailable", "the database file is gone", { provider: PROVIDER });
-      }
-      this.#wasOpen = true;
+      this.#known = identity;
       return { client, path: file, identity };
     } catch (error) {
       if (given === undefined) {
@@ -167,6 +174,20 @@ async function inTransaction<T>(
     throw isBusy(error) ? error : toFrameworkError(error, operation, "write");
   }
   return result;
+}
+
+function unavailable(message: string, cause?: unknown): AgentFrameworkError {
+  return new AgentFrameworkError("unavailable", message, { provider: PROVIDER, cause });
+}
+
+/** The file that a client has open. */
+async function fileOf(client: Client): Promise<string> {
+  const { rows } = await client.execute("PRAGMA database_list");
+  const file = rows[0]?.["file"];
+  if (typeof file !== "string" || file === "") {
+    throw configurationError("client", "must be one of a file; for a store in memory there is InMemoryHistoryStore");
+  }
+  return file;
 }
 
 function identify(path: string): string | undefined {

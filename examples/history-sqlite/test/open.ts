@@ -10,9 +10,14 @@ import { SqliteHistoryStore, type SqliteHistoryStoreOptions } from "../src/index
 /** What the store is called in reports. */
 export const name = "agentfw-history-sqlite";
 
-/** Why a hook is missing below, by its name. */
+const inProcess = "the engine runs in the process: there is no connection between a call and its answer";
+
+/** Why a hook is missing below, by its name. A call waits for locks only, which has a test of its own. */
 export const cannot = {
-  stallBackend: "the engine runs in the process; a call waits for locks only, which has a test of its own",
+  stallBackend: inProcess,
+  loseNextReply: inProcess,
+  loseNextRequest: inProcess,
+  duplicateNextRequest: inProcess,
 };
 
 /** Opens a store on a file of its own. */

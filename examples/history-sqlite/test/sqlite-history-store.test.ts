@@ -172,6 +172,32 @@ describe("a file that it cannot use", () => {
   });
 });
 
+describe("a client that was passed in", () => {
+  it("is not written to when its file was exchanged, and used again when the file is back", async () => {
+    await inFolder(async (path) => {
+      const client = openClient(path);
+      const store = new SqliteHistoryStore({ client });
+      await store.append(KEY, ONE);
+      renameSync(path, `${path}.away`);
+      await prepared(`${path}.other`, "SELECT 1");
+      renameSync(`${path}.other`, path);
+      await expect(store.append(KEY, [{ id: "2", data: "{}" }])).rejects.toMatchObject({ code: "unavailable" });
+      await expect(store.read(KEY)).rejects.toMatchObject({ code: "unavailable" });
+      renameSync(`${path}.away`, path);
+      expect((await store.read(KEY)).records).toEqual(ONE);
+      await store.close();
+      client.close();
+    });
+  });
+
+  it("is refused when it has no file", async () => {
+    const client = createClient({ url: ":memory:" });
+    const store = new SqliteHistoryStore({ client });
+    await expect(store.append(KEY, ONE)).rejects.toMatchObject({ code: "configuration" });
+    client.close();
+  });
+});
+
 describe("a database that others write to", () => {
   it("is waited for without blocking, and unavailable after timeoutMs", async () => {
     await inFolder(async (path) => {
@@ -187,6 +213,8 @@ describe("a database that others write to", () => {
         clearInterval(timer);
         expect(ticks).toBeGreaterThan(5);
         expect((await store.read(KEY)).records).toEqual([]);
+        const together = await Promise.allSettled(["a", "b", "c"].map((id) => store.append(KEY, [{ id, data: "{}" }])));
+        expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
         const waiting = store.append(KEY, ONE);
         await held.rollback();
         expect(await waiting).toMatchObject({ appended: 1 });
