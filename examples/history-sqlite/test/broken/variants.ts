@@ -33,7 +33,7 @@ export const variants: readonly Variant[] = [
   {
     fault: "remembers that its first connection failed",
     store: stores.RemembersItsFirstFailure,
-    caughtBy: { H10: /read failed/ },
+    caughtBy: { H10: /the database file is gone/ },
   },
   {
     fault: "gives the number of a cleared conversation to the next one, and its versions with it",
@@ -54,7 +54,6 @@ export const variants: readonly Variant[] = [
     store: stores.RecordByRecord,
     caughtBy: {
       H06: /a batch must stay together/,
-      H07: /a batch must stay together/,
       H51: /a batch must stay together/,
     },
   },
