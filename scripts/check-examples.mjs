@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isSourceOf, listExamples } from "./lib/examples/list.mjs";
 import { lockText, withVersions } from "./lib/examples/lock.mjs";
-import { packedForExamples } from "./lib/examples/packed.mjs";
-import { serve } from "./lib/examples/registry.mjs";
+import { installProblems, packedForExamples } from "./lib/examples/packed.mjs";
 import { main } from "./lib/main.mjs";
 import { npm } from "./lib/npm.mjs";
+import { startRegistry } from "./lib/registry/server.mjs";
 import { scope } from "./lib/rules/kinds.mjs";
 import { failure, seconds } from "./lib/run.mjs";
 import { readJson, root } from "./lib/workspace.mjs";
@@ -31,10 +31,12 @@ async function must(args, cwd) {
   if (code !== 0) throw failure(`npm ${args.slice(0, 2).join(" ")} failed:\n${output.trim()}`);
 }
 
-async function tryOut(example, place) {
+async function tryOut(example, place, packed) {
   const report = join(example.path, ".reports", "tests.json");
   rmSync(report, { force: true });
   await must(["ci", ...quiet], place);
+  const problems = packed.flatMap((one) => installProblems(one, place));
+  if (problems.length > 0) throw failure(`${example.directory}: ${problems.join("\n")}`);
   await must(["run", "typecheck"], place);
   const reporters = ["--reporter=default", "--reporter=json", "--outputFile.json=.reports/tests.json"];
   try {
@@ -56,13 +58,14 @@ await main(async () => {
   const isLocking = process.argv.includes("--lock");
   const home = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-examples-")));
   const packed = await packedForExamples(join(home, ".packed"));
-  const registry = await serve(packed);
-  const versions = new Map(packed.map(({ manifest }) => [manifest.name, manifest.version]));
+  const registry = await startRegistry(join(home, ".registry"));
+  const versions = new Map(packed.map(({ name, version }) => [name, version]));
   try {
+    for (const { tarball } of packed) await registry.publish(tarball);
     for (const example of listExamples(root)) {
       const start = Date.now();
       const place = copyOut(example, { registry: registry.url, versions, home });
-      await (isLocking ? renewLock(example, place) : tryOut(example, place));
+      await (isLocking ? renewLock(example, place) : tryOut(example, place, packed));
       process.stdout.write(`${example.directory}: ok (${seconds(start)})\n`);
     }
   } finally {

@@ -6,7 +6,6 @@ import { pathToFileURL } from "node:url";
 import { main } from "./lib/main.mjs";
 import { aloneProblems } from "./lib/pack/alone.mjs";
 import { shapeProblems } from "./lib/pack/shape.mjs";
-import { weigh } from "./lib/pack/size.mjs";
 import { contents, pack } from "./lib/pack/tarball.mjs";
 import { failure, run } from "./lib/run.mjs";
 import { readJson, root } from "./lib/workspace.mjs";
@@ -37,14 +36,6 @@ async function typeResolutionProblems(tarball) {
   return code === 0 ? [] : [`attw: ${output.trim()}`];
 }
 
-async function sizeProblems(manifest, unpacked) {
-  const weight = await weigh(manifest.name, join(unpacked, "dist", "index.js"));
-  if (weight === undefined) return [];
-  const { bytes, limit } = weight;
-  process.stdout.write(`${manifest.name}: ${bytes} of at most ${limit} bytes, minified and gzipped\n`);
-  return bytes > limit ? [`its entry weighs ${bytes} bytes minified and gzipped; the limit is ${limit}`] : [];
-}
-
 await main(async () => {
   const path = process.cwd();
   const { tarball, unpacked } = await pack(path);
@@ -53,7 +44,6 @@ await main(async () => {
     ...shapeProblems(manifest, contents(unpacked)),
     ...(await publintProblems(unpacked, manifest)),
     ...(await typeResolutionProblems(tarball)),
-    ...(await sizeProblems(manifest, unpacked)),
     ...(await aloneProblems(path, unpacked, manifest)),
   ];
   if (problems.length > 0) throw failure(problems.map((problem) => `${manifest.name}: ${problem}`).join("\n"));

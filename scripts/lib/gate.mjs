@@ -13,9 +13,12 @@ const checks = [
     command: (tools) => tools.node("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
   },
   { title: "package rules", command: (tools) => tools.script("check-packages.mjs") },
+  { title: "versions of the next release", command: (tools) => tools.script("release-guard.mjs") },
   { title: "types", command: (tools) => tools.turbo("typecheck") },
   { title: "readme examples", command: (tools) => tools.turbo("check:readmes") },
   { title: "build and packed tarballs", command: (tools) => tools.turbo("check:pack") },
+  { title: "sizes", command: (tools) => tools.script("sizes.mjs", "--packed") },
+  { title: "every package installs alone", command: (tools) => tools.script("install-proof.mjs") },
 ];
 
 /** Installs what is missing and returns the ways to call the tools of the checkout. */

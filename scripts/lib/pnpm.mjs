@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
-import { failure, run, say, seconds } from "./run.mjs";
+import { npm } from "./npm.mjs";
+import { failure, say, seconds } from "./run.mjs";
 import { readJson, root } from "./workspace.mjs";
 
 const tools = join(root, ".tools");
@@ -66,10 +67,4 @@ function onPath(version) {
     return name === "pnpm" && found === version ? { script, folder } : undefined;
   }
   return undefined;
-}
-
-function npm(args) {
-  const script = process.env.npm_execpath;
-  if (script && basename(script) === "npm-cli.js") return run(process.execPath, [script, ...args]);
-  return process.platform === "win32" ? run("cmd.exe", ["/c", "npm", ...args]) : run("npm", args);
 }

@@ -79,6 +79,16 @@ describe("who may know whom", () => {
       "must not name @agentfw/agent",
     ],
     [
+      "the scaffolder depends on core",
+      changed("create-provider", (m) => (m.dependencies = { "@agentfw/core": "*" })),
+      "dependencies must not name @agentfw/core",
+    ],
+    [
+      "the scaffolder knows a backend",
+      changed("create-provider", (m) => (m.devDependencies = { "@agentfw/history-file": "*" })),
+      "must not name @agentfw/history-file",
+    ],
+    [
       "a published package depends on a private one",
       backend("dependencies", "@agentfw/test-servers"),
       "must not name @agentfw/test-servers",
@@ -101,6 +111,12 @@ describe("who may know whom", () => {
     ["a folder fits no kind", { "packages/utils/package.json": { name: "@agentfw/utils" } }, "fits no kind"],
   ])("refuses: %s", (_, changes, expected) => {
     expect(problemsWith(changes)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it.each(["history", "state", "file", "memory", "context", "chat-client"])("takes %s-x for a provider", (kind) => {
+    expect(problemsWith({ [`packages/${kind}-x/package.json`]: { name: `@agentfw/${kind}-x` } })).toContain(
+      `packages/${kind}-x: test/contract.test.ts is missing`,
+    );
   });
 
   it("lets a backend's tests use core, the agent, the kit and the test servers", () => {
@@ -138,6 +154,7 @@ describe("the shape of a package", () => {
     ["repository.directory", (m) => delete m.repository],
     ["engines.node", (m) => (m.engines.node = ">=18")],
     ["files", (m) => (m.files = ["dist", "src"])],
+    ["files", (m) => (m.files = ["dist", "template"])],
     ["publishConfig.access", (m) => delete m.publishConfig.access],
     ['exports["."]', (m) => (m.exports["."] = "./dist/index.js")],
     ["main, module and types", (m) => (m.main = "./dist/index.js")],

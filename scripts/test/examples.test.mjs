@@ -1,14 +1,9 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isSourceOf, listExamples } from "../lib/examples/list.mjs";
 import { withVersions } from "../lib/examples/lock.mjs";
-import { neededNames, servedVersion } from "../lib/examples/packed.mjs";
-import { answers, serve } from "../lib/examples/registry.mjs";
+import { installProblems, neededNames, servedVersion } from "../lib/examples/packed.mjs";
 import { write } from "./workspace-fixture.mjs";
-
-const kit = {
-  manifest: { name: "@agentfw/kit", version: "0.1.0", dependencies: { citty: "^0.2.2" } },
-  tarball: Buffer.from("packed"),
-};
 
 it("lists what has a manifest, and copies only what somebody wrote", () => {
   const folder = write({ "examples/a/package.json": { name: "a" }, "examples/notes/README.md": "text" });
@@ -54,21 +49,15 @@ it("serves what was never released as its first version, and everything else as 
   expect([servedVersion("0.0.0"), servedVersion("0.1.0"), servedVersion("1.2.3")]).toEqual(["0.1.0", "0.1.0", "1.2.3"]);
 });
 
-it("gives a tarball with other contents another address", () => {
-  const [path] = [...answers([kit], "").keys()];
-  const [other] = [...answers([{ ...kit, tarball: Buffer.from("other") }], "").keys()];
-  expect(path).toMatch(/^\/@agentfw\/kit\/-\/[0-9a-f]{64}\.tgz$/);
-  expect(other).not.toBe(path);
-});
-
-it("answers as a registry does, and not after it was stopped", async () => {
-  const { url, stop } = await serve([kit]);
-  const about = await (await fetch(`${url}@agentfw%2fkit`)).json();
-  expect(about["dist-tags"]).toEqual({ latest: "0.1.0" });
-  const version = about.versions["0.1.0"];
-  expect(version.dependencies).toEqual({ citty: "^0.2.2" });
-  expect(await (await fetch(version.dist.tarball)).text()).toBe("packed");
-  expect((await fetch(`${url}@agentfw%2fno`)).status).toBe(404);
-  await stop();
-  await expect(fetch(url)).rejects.toThrow();
+it("says which file was installed otherwise than it was packed", () => {
+  const folder = write({
+    "packed/package.json": { name: "@agentfw/kit" },
+    "packed/dist/index.js": "new",
+    "project/node_modules/@agentfw/kit/package.json": { name: "@agentfw/kit" },
+    "project/node_modules/@agentfw/kit/dist/index.js": "old",
+  });
+  const one = { name: "@agentfw/kit", unpacked: join(folder, "packed") };
+  const problem = "@agentfw/kit/dist/index.js was installed otherwise than it was packed";
+  expect(installProblems(one, join(folder, "project"))).toEqual([problem]);
+  expect(installProblems(one, join(folder, "nothing"))).toHaveLength(2);
 });

@@ -28,3 +28,10 @@ it.each(["workspace:*", "catalog:", "link:../core", "file:../core"])("refuses th
     `peerDependencies.@agentfw/core is still "${range}"`,
   ]);
 });
+
+it("takes the folders that the manifest publishes, and no others", () => {
+  const published = { ...manifest, files: ["dist", "template"] };
+  expect(shapeProblems(published, [...files, "template/all/package.json"])).toEqual([]);
+  expect(shapeProblems(published, [...files, "templates/all/package.json"])).toHaveLength(1);
+  expect(shapeProblems(manifest, [...files, "template/all/package.json"])).toHaveLength(1);
+});

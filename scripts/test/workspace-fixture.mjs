@@ -23,6 +23,10 @@ export function goodWorkspace() {
       }),
     ),
     ...packageFiles("provider-testing", manifest("provider-testing", peer)),
+    ...packageFiles("create-provider", {
+      ...manifest("create-provider", { devDependencies: { "@agentfw/core": "*", "@agentfw/provider-testing": "*" } }),
+      files: ["dist", "template"],
+    }),
     ...packageFiles("history-file", manifest("history-file", { ...peer, keywords: ["agentfw", "agentfw-provider"] })),
     ...packageFiles("history-other", manifest("history-other", { ...peer, keywords: ["agentfw", "agentfw-provider"] })),
     "packages/history-file/test/contract.test.ts": "",

@@ -17,8 +17,9 @@ const TOKEN = /__([a-zA-Z]+)__/g;
  * Renders the template of a kind with these names. Writes nothing.
  *
  * The template is `template/all` with the files of `template/<kind>` over it. `__token__` is replaced in paths and
- * texts; the Markdown files in `parts` are tokens themselves; a first `_` in a path stands for a dot, because npm leaves
- * files such as `.gitignore` out of packages.
+ * texts; the Markdown files in `parts` are tokens themselves. A first `_` in a path stands for a dot, and
+ * `package.template.json` for `package.json`: npm leaves files such as `.gitignore` out of packages, and tools take a
+ * package.json for a package.
  *
  * @param year In the license. @default this year
  * @throws `configuration` when the template asks for a token that does not exist.
@@ -36,10 +37,12 @@ export async function renderProvider(
       tokens.set(part, fill(text.trimEnd(), tokens));
     }
   }
-  const files = [...sources].map(
-    ([path, text]) => [fill(path.replace(/^_/, "."), tokens), fill(text, tokens)] as const,
-  );
+  const files = [...sources].map(([path, text]) => [fill(targetOf(path), tokens), fill(text, tokens)] as const);
   return new Map(files.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function targetOf(path: string): string {
+  return path.replace(/^_/, ".").replace(/^package\.template\.json$/, "package.json");
 }
 
 function tokensOf(names: ProviderNames, year: number): Record<string, string> {

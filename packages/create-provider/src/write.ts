@@ -22,7 +22,7 @@ export async function writeProvider(
   { force = false }: WriteProviderOptions = {},
 ): Promise<void> {
   if (!force && (await contents(directory)).some((name) => name !== ".git")) {
-    throw new CreateProviderError("exists", `directory: ${directory} is not empty; choose another, or say --force`);
+    throw new CreateProviderError("exists", `directory: ${directory} is not empty; choose another, or force it`);
   }
   try {
     for (const [path, text] of files) {

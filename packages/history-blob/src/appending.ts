@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
+import { deleteCleared } from "./deleting.ts";
 import { conflictError, verdictOf } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
+import { openNext } from "./next-segment.ts";
 import { forget, observe, type Task } from "./observing.ts";
-import { cutSegment, MissingSegment, NoSuchPlace, OlderReader } from "./older.ts";
 import { type End, type Outgoing, outgoing, withoutTear } from "./outgoing.ts";
+import { readBack } from "./reading-back.ts";
 import { jitter, randomName } from "./service.ts";
 import { DEDUPE_IDS, Tail } from "./tail.ts";
 
@@ -24,13 +26,11 @@ export interface AppendResult {
   readonly appended: number;
 }
 
-/** How long another writer's turn of several blocks may stand still, before it counts as left by its writer. */
+/** How long another's turn of several blocks, or its clear, may stand still before it counts as left by who began it. */
 const PATIENCE_MS = 1_000;
 const PATIENCE_PAUSE_MS = 60;
 /** How often a write without an answer is looked for and sent again. */
 const MOST_LOOKS = 2;
-/** Bytes of an older piece when ids are looked for. */
-const OLDER_BYTES = 1024 * 1024;
 
 /** Appends a turn. The input has been checked. @throws `conflict` under a version that is not the current one */
 export async function appendTurn(task: Task, input: AppendInput): Promise<AppendResult> {
@@ -47,22 +47,6 @@ export async function appendTurn(task: Task, input: AppendInput): Promise<Append
   }
 }
 
-/**
- * Ends a segment, so that the conversation goes on in the next one. Gives the tail of an empty next segment where this
- * call made it; undefined means that one must look again.
- */
-export async function openNext(task: Task, tail: Tail): Promise<Tail | undefined> {
-  const { call, service, conversation } = task;
-  const { info, segment, size, turn } = tail;
-  const next = { life: info.life, first: info.first, before: size, base: turn };
-  const etag = await service.create(call, placeOf(task, segment + 1), next, conversation.names);
-  if (etag === undefined) {
-    return undefined;
-  }
-  conversation.tail = Tail.next(tail, { info: next, segment: segment + 1, start: 0, size: 0, etag, blocks: 0 });
-  return conversation.tail;
-}
-
 class Appending {
   readonly #task: Task;
   readonly #input: AppendInput;
@@ -77,7 +61,7 @@ class Appending {
   #looksForLost = 0;
   /** The end that the service takes no further block for. */
   #fullAt: string | undefined;
-  /** Someone else's unfinished turn, and since when it stands still. */
+  /** What someone else has not finished, and since when it stands still. */
   #waiting: { readonly size: number; readonly since: number } | undefined;
 
   constructor(task: Task, input: AppendInput) {
@@ -89,7 +73,7 @@ class Appending {
   /** Undefined: something came in between, and it must be tried again. */
   async try(): Promise<AppendResult | undefined> {
     const tail = this.#mustLook ? await this.#look() : this.#task.conversation.tail;
-    const done = this.#find(tail);
+    const done = await this.#find(tail);
     if (done !== undefined) {
       return done;
     }
@@ -128,37 +112,27 @@ class Appending {
   }
 
   /** Tells what became of a turn that was sent. Its condition held for one end of the conversation and no other. */
-  #find(tail: Tail | undefined): AppendResult | undefined {
+  async #find(tail: Tail | undefined): Promise<AppendResult | undefined> {
     const sent = this.#sent;
     if (sent === undefined || (tail !== undefined && tail.etag === sent.etag)) {
       // Nothing has changed: it may still arrive, and sent once more under the same condition it stays the only one.
       return undefined;
     }
+    const { turn, life } = sent;
+    let count: number | undefined;
+    if (tail !== undefined && !tail.isAbsent && tail.info.life === life) {
+      // Others may have written more behind it than a look at the end shows.
+      await readBack(this.#task, tail, () => tail.knowsFrom(turn));
+      count = tail.countOf({ turn, write: this.#writeName });
+    }
     this.#sent = undefined;
     this.#task.call.settle();
-    const isThere = tail !== undefined && !tail.isAbsent && tail.info.life === sent.life;
-    const count = isThere ? tail.countOf({ turn: sent.turn, write: this.#writeName }) : undefined;
-    return count === undefined ? undefined : { version: `${sent.life}.${sent.turn}`, appended: count };
+    return count === undefined ? undefined : { version: `${life}.${turn}`, appended: count };
   }
 
   /** Makes sure that enough of the newest ids are known. */
-  async #knowIds(tail: Tail): Promise<void> {
-    const reader = new OlderReader(this.#task, tail.info, tail.knownFrom);
-    while (!tail.isComplete && tail.idCount < DEDUPE_IDS) {
-      const older = await reader.next(OLDER_BYTES).catch((error: unknown) => {
-        if (error instanceof MissingSegment) {
-          // Its records are gone, and with them the need to know their ids.
-          return undefined;
-        }
-        forget(this.#task.conversation, tail);
-        throw error instanceof NoSuchPlace ? cutSegment("append") : error;
-      });
-      if (older === undefined) {
-        tail.isComplete = true;
-      } else {
-        tail.prepend(older.entries, older.segment);
-      }
-    }
+  #knowIds(tail: Tail): Promise<void> {
+    return readBack(this.#task, tail, () => tail.idCount >= DEDUPE_IDS);
   }
 
   /** Begins a conversation, or a new one where an old one was cleared. */
@@ -173,8 +147,27 @@ class Appending {
     if (tail !== undefined && tail.seal !== "cleared") {
       return this.#isPatient(tail) ? this.#lookAgain() : this.#write(tail, records);
     }
+    if (tail !== undefined && (await this.#finishClear(tail))) {
+      return this.#lookAgain();
+    }
     const begun = await this.#begin(tail);
     return begun === undefined ? this.#lookAgain() : this.#write(begun, records);
+  }
+
+  /**
+   * Deletes what someone has cleared, so that all who begin again begin with the same segment, and one of them does. False:
+   * it may not be deleted, and nobody else does it.
+   */
+  async #finishClear(ended: Tail): Promise<boolean> {
+    try {
+      await deleteCleared(this.#task, ended);
+      return true;
+    } catch (error) {
+      if (verdictOf(error) !== "refused") {
+        throw error;
+      }
+      return this.#standsStillFor(ended.size) < this.#patienceMs;
+    }
   }
 
   async #begin(ended: Tail | undefined): Promise<Tail | undefined> {
@@ -193,11 +186,19 @@ class Appending {
     if (pending === undefined || pending.write === this.#writeName) {
       return false;
     }
+    return this.#standsStillFor(size) < this.#patienceMs;
+  }
+
+  #standsStillFor(size: number): number {
     if (this.#waiting?.size !== size) {
       this.#waiting = { size, since: performance.now() };
     }
-    // A short limit must not end the call before what someone left can be passed over.
-    return performance.now() - this.#waiting.since < Math.min(PATIENCE_MS, this.#input.timeoutMs / 4);
+    return performance.now() - this.#waiting.since;
+  }
+
+  /** A short limit must not end the call before what someone left can be passed over. */
+  get #patienceMs(): number {
+    return Math.min(PATIENCE_MS, this.#input.timeoutMs / 4);
   }
 
   async #write(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {

@@ -139,8 +139,8 @@ export class BlobHistoryStore implements HistoryStore {
     assertListFilter(filter);
     const { limit = 100, signal } = options;
     assertCount(limit, "limit", 1);
-    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor);
     const { prefix } = this.#settings;
+    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, { prefix, filter });
     return this.#run("list", signal, (call) =>
       listConversations(call, this.#service, { prefix, filter, limit, cursor }),
     );
@@ -150,7 +150,8 @@ export class BlobHistoryStore implements HistoryStore {
    * Clears every conversation of one owner, `null` for the unowned ones, and gives how many there were. Each request has
    * `timeoutMs`; a conversation that begins meanwhile may stay.
    *
-   * @throws as `clear` does; what was cleared until then stays cleared, and the call can be repeated.
+   * @throws as `clear` does; what was cleared until then stays cleared, and the call can be repeated. `corrupt` and
+   * `unsupported` come when all other conversations are cleared.
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<ErasedConversations> {
     assertCallOptions(options);

@@ -14,8 +14,16 @@ export class Call {
   /** True when the answer to such a request was lost, and nothing has told since what became of it. */
   isLost = false;
 
-  constructor(name: string) {
+  readonly #deadline: number;
+
+  constructor(name: string, timeoutMs: number) {
     this.name = name;
+    this.#deadline = performance.now() + timeoutMs;
+  }
+
+  /** How long somebody still waits for it. */
+  get remainingMs(): number {
+    return this.#deadline - performance.now();
   }
 
   get signal(): AbortSignal {
@@ -53,7 +61,7 @@ export interface CallLimits {
  */
 export async function runCall<T>(name: string, limits: CallLimits, body: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
-  const call = new Call(name);
+  const call = new Call(name, timeoutMs);
   // What a late write means is decided below: the deadline cannot know what was sent.
   const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
   try {

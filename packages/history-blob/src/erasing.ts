@@ -1,4 +1,4 @@
-import { assertObject, configurationError } from "@agentfw/core";
+import { assertObject, configurationError, isAgentFrameworkError } from "@agentfw/core";
 import type { Call } from "./call.ts";
 import { type ListCursor, nextPage } from "./listing.ts";
 import type { Service } from "./service.ts";
@@ -25,7 +25,12 @@ export interface Erasing {
 const PAGE = 100;
 const AT_ONCE = 8;
 
-/** Clears the conversations of an owner. @throws `configuration` without an owner */
+/**
+ * Clears the conversations of an owner.
+ *
+ * @throws `configuration` without an owner; `corrupt` and `unsupported` for a conversation that cannot be cleared, when all
+ * others are
+ */
 export async function eraseOwner(filter: EraseFilter, { prefix, page, clear }: Erasing): Promise<ErasedConversations> {
   assertObject(filter, "filter");
   const { owner } = filter;
@@ -34,15 +39,30 @@ export async function eraseOwner(filter: EraseFilter, { prefix, page, clear }: E
   }
   let cursor: ListCursor | undefined;
   let conversations = 0;
+  const left: unknown[] = [];
+  const erase = async (directory: string) => {
+    try {
+      await clear(directory);
+      conversations += 1;
+    } catch (error) {
+      // One that is damaged must not be in the way of the others.
+      if (!isAgentFrameworkError(error, "corrupt") && !isAgentFrameworkError(error, "unsupported")) {
+        throw error;
+      }
+      left.push(error);
+    }
+  };
   do {
     const place = { cursor, limit: PAGE };
     const found = await page((call, service) => nextPage(call, service, { prefix, filter: { owner } }, place));
     for (let at = 0; at < found.conversations.length; at += AT_ONCE) {
       const some = found.conversations.slice(at, at + AT_ONCE);
-      await Promise.all(some.map(({ directory }) => clear(directory)));
-      conversations += some.length;
+      await Promise.all(some.map(({ directory }) => erase(directory)));
     }
     cursor = found.cursor;
   } while (cursor !== undefined);
+  if (left.length > 0) {
+    throw left[0];
+  }
   return { conversations };
 }

@@ -53,6 +53,7 @@ const CODES: ReadonlyMap<string, Meaning> = new Map(
     InternalError: meaning("lost", "unavailable", "the service failed"),
     OutOfRangeInput: meaning("refused", "configuration", "the service does not take a name or a value"),
     InvalidResourceName: meaning("refused", "configuration", "container: the service does not take its name"),
+    InvalidHeaderValue: meaning("refused", "configuration", "the service does not take a header; it may be too old"),
     InvalidMetadata: meaning("refused", "configuration", "the service does not take the names"),
     MetadataTooLarge: meaning("refused", "too_large", "the names are too long"),
     RequestBodyTooLarge: meaning("refused", "too_large", "the service takes no block of this size"),
@@ -121,12 +122,32 @@ export function unsupportedError(message: string): AgentFrameworkError {
   return new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
 }
 
-/** A download that ended before its end; callers see it as a `cause`. */
+/** A download that ended before its end, or was not of what was asked for; callers see it as a `cause`. */
 export class IncompleteDownload extends Error {
   constructor() {
-    super("the download ended before all of it was there");
+    super("the download is not what was asked for, or ended before all of it was there");
     this.name = "IncompleteDownload";
   }
+}
+
+/** An answer that lacks what the service always says, so that it may be none of the service's. */
+export class IncompleteAnswer extends Error {
+  constructor() {
+    super("the answer has no ETag");
+    this.name = "IncompleteAnswer";
+  }
+}
+
+/** How long the service asks to be left alone, in milliseconds; 0 where it says nothing. */
+export function retryAfterMs(error: unknown): number {
+  const headers = property(property(error, "response"), "headers");
+  const get = property(headers, "get");
+  const text: unknown = typeof get === "function" ? Reflect.apply(get, headers, ["retry-after"]) : undefined;
+  if (typeof text !== "string") {
+    return 0;
+  }
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
 
 function meaningOf(error: unknown): Meaning {
@@ -136,7 +157,12 @@ function meaningOf(error: unknown): Meaning {
     return known;
   }
   const status = statusOf(error);
-  return status === undefined ? meaningOfFailure(error, code) : meaningOfStatus(status);
+  if (status === undefined) {
+    return meaningOfFailure(error, code);
+  }
+  const { reason, ...rest } = meaningOfStatus(status);
+  // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
+  return { ...rest, reason: `${reason} (${status}${/^[A-Za-z]{1,60}$/.test(code) ? ` ${code}` : ""})` };
 }
 
 function meaningOfStatus(status: number): Meaning {
@@ -151,6 +177,9 @@ function meaningOfStatus(status: number): Meaning {
   }
   if (status === 408 || status >= 500) {
     return meaning("lost", "unavailable", "the service failed");
+  }
+  if (status < 300) {
+    return meaning("lost", "unavailable", "the answer is none that the service gives");
   }
   if (status === 400) {
     return meaning("refused", "configuration", "the service does not take the request");

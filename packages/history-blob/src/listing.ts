@@ -3,6 +3,7 @@ import { configurationError } from "@agentfw/core";
 import type { Call } from "./call.ts";
 import type { BlobListItem } from "./client.ts";
 import { ownerDirectory, parseBlobName, parseNames } from "./names.ts";
+import { metadataOf } from "./segment.ts";
 import type { Service } from "./service.ts";
 
 /** What is listed, and from where on. */
@@ -31,15 +32,23 @@ export interface ListedConversation {
 /** One call asks for so many pages at most. */
 const MOST_REQUESTS = 20;
 
-/** Takes a cursor apart. @throws `configuration` for what was never one */
-export function parseListCursor(text: unknown): ListCursor {
+/** Takes a cursor apart. @throws `configuration` for what was never one, or was one of other conversations */
+export function parseListCursor(text: unknown, { prefix, filter }: Pick<ListTask, "prefix" | "filter">): ListCursor {
   const parts =
     typeof text === "string" && /^[\w-]+$/.test(text) ? Buffer.from(text, "base64url").toString("utf8") : "";
   const [marker, directory, ...more] = parts.split("\n");
   if (marker === undefined || directory === undefined || marker === "" || more.length > 0) {
     throw configurationError("cursor", "must be a cursor that list gave");
   }
+  if (directory !== "" && !directory.startsWith(beginOf(prefix, filter))) {
+    throw configurationError("cursor", "must be a cursor that list gave for this owner and source");
+  }
   return { marker, directory };
+}
+
+/** What the names of all blobs that are asked for begin with. */
+function beginOf(prefix: string, filter: HistoryListFilter): string {
+  return "allOwners" in filter ? `${prefix}/` : ownerDirectory(prefix, filter.owner, filter.source);
 }
 
 /** A page of conversations: it may hold fewer than the limit, or none, and still have a cursor. */
@@ -69,7 +78,7 @@ export async function nextPage(
   { prefix, filter }: Pick<ListTask, "prefix" | "filter">,
   { cursor, limit }: { readonly cursor: ListCursor | undefined; readonly limit: number },
 ): Promise<{ conversations: ListedConversation[]; cursor: ListCursor | undefined }> {
-  const begin = "allOwners" in filter ? `${prefix}/` : ownerDirectory(prefix, filter.owner, filter.source);
+  const begin = beginOf(prefix, filter);
   const page = await service.list(call, { prefix: begin, limit: Math.min(limit, 1_000), marker: cursor?.marker });
   const conversations: ListedConversation[] = [];
   let directory = cursor?.directory ?? "";
@@ -79,7 +88,7 @@ export async function nextPage(
     if (place !== undefined && place.directory !== directory) {
       directory = place.directory;
       const { properties, metadata } = item;
-      const isUnused = properties.contentLength === 0 && Number(metadata?.["first"]) === place.segment;
+      const isUnused = properties.contentLength === 0 && Number(metadataOf(metadata).get("first")) === place.segment;
       conversations.push({ directory, key: place.key ?? namesOf(item), updatedAt: properties.lastModified, isUnused });
     }
   }
@@ -88,7 +97,7 @@ export async function nextPage(
 }
 
 function namesOf({ metadata }: BlobListItem): HistoryKey | undefined {
-  const names = metadata?.["names"];
+  const names = metadataOf(metadata).get("names");
   return names === undefined ? undefined : parseNames(names);
 }
 

@@ -1,11 +1,14 @@
 import type { Call } from "./call.ts";
 import type { BlobListItem } from "./client.ts";
 import type { Contention } from "./contention.ts";
+import { removeEmpty } from "./deleting.ts";
 import { corruptError } from "./errors.ts";
-import { segmentNumber, segmentPrefix } from "./names.ts";
+import { quoted } from "./etags.ts";
+import { segmentNumber } from "./names.ts";
+import { holdsLife, LISTED_SEGMENTS, listNewest } from "./newest.ts";
 import { NOTHING, type Parsed, parse } from "./parsing.ts";
 import { assertAppendBlob, decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
-import { type Piece, quoted, type Service } from "./service.ts";
+import type { Piece, Service } from "./service.ts";
 import { Tail } from "./tail.ts";
 
 /** A conversation, and what this store knows of its end. */
@@ -36,18 +39,18 @@ export interface Task {
 
 /** What a record is taken to need before any is known. */
 export const DEFAULT_RECORD_BYTES = 2048;
+/** What is read at once at most. A segment may be larger than what one buffer can hold. */
+export const MOST_PIECE_BYTES: number = 16 * 1024 * 1024;
 const LEAST_PIECE_BYTES = 32 * 1024;
 const MOST_FIRST_BYTES = 4 * 1024 * 1024;
 /** How much more than what is known is read again at once. */
 const SLACK_BYTES = 1024 * 1024;
-/** How many of the newest segments a listing gives. */
-const LISTED_SEGMENTS = 5;
 
 /** How much to read for a number of records. */
 export function pieceBytes(records: number): number {
   return Number.isFinite(records)
     ? Math.min(MOST_FIRST_BYTES, Math.max(LEAST_PIECE_BYTES, records * DEFAULT_RECORD_BYTES))
-    : records;
+    : MOST_PIECE_BYTES;
 }
 
 /**
@@ -74,7 +77,7 @@ async function lookAgain(
   records: number,
 ): Promise<View | undefined> {
   const { segment, info, size, turn } = tail;
-  const newest = tail.startOf(records, DEFAULT_RECORD_BYTES);
+  const newest = Math.max(tail.startOf(records, DEFAULT_RECORD_BYTES), size - MOST_PIECE_BYTES);
   // The line feed before a line is left aside with what may stand before it.
   const start = Math.max(0, Math.min(tail.anchor, newest) - 1);
   const piece = await service.read(
@@ -96,15 +99,14 @@ async function lookAgain(
 }
 
 async function locate(task: Task, known: Tail | undefined, records: number): Promise<View | undefined> {
-  const { call, service, conversation } = task;
-  const prefix = conversation.directory + segmentPrefix;
-  const { segment: page } = await service.list(call, { prefix, limit: LISTED_SEGMENTS });
-  const [newest] = page.blobItems;
+  const { conversation } = task;
+  const items = await withoutStrays(task, await listNewest(task));
+  const [newest] = items;
   if (newest === undefined) {
     forget(conversation, known);
     return undefined;
   }
-  const view = (await follow(task, known, page.blobItems)) ?? (await readEnd(task, newest, records));
+  const view = (await follow(task, known, items)) ?? (await readEnd(task, newest, records));
   if (view !== undefined) {
     const tail = later(conversation.tail, view.tail);
     conversation.tail = tail;
@@ -112,6 +114,24 @@ async function locate(task: Task, known: Tail | undefined, records: number): Pro
   }
   // It was deleted between the two requests.
   return locate(task, undefined, records);
+}
+
+/**
+ * Leaves out, and removes, an empty segment that follows none: its writer ended after it had made it too late, when all of
+ * the conversation was cleared and deleted.
+ */
+async function withoutStrays(task: Task, items: readonly BlobListItem[]): Promise<readonly BlobListItem[]> {
+  const [newest, ...older] = items;
+  if (newest === undefined || newest.properties.contentLength !== 0 || newest.properties.blobType !== "AppendBlob") {
+    return items;
+  }
+  const segment = segmentOf(task.conversation, newest);
+  const { first, life } = decodeSegmentInfo(segment, newest.metadata);
+  if (first === segment || holdsLife(older, life)) {
+    return items;
+  }
+  await removeEmpty(task, newest.name, newest.properties.etag);
+  return withoutStrays(task, older);
 }
 
 /** Goes on from a sealed segment to those after it, so that the ids that are known stay known. */

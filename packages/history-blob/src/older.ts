@@ -30,11 +30,14 @@ export class MissingSegment extends Error {
   }
 }
 
-/** A place that is not between two lines. */
+/** A place in a segment that is not between two lines, or behind its end. */
 export class NoSuchPlace extends Error {
-  constructor() {
-    super("the place is not between two lines");
+  readonly segment: number;
+
+  constructor(segment: number) {
+    super(`no two lines of segment ${segment} meet there`);
     this.name = "NoSuchPlace";
+    this.segment = segment;
   }
 }
 
@@ -111,12 +114,15 @@ export class OlderReader {
 
   async #read(start: number, end: number): Promise<Piece> {
     const { call, service, conversation } = this.#task;
-    const piece = await service.read(call, { directory: conversation.directory, segment: this.#segment }, start, end);
-    if (piece === undefined || piece.info.life !== this.#life) {
+    const place = { directory: conversation.directory, segment: this.#segment };
+    const piece = await service.read(call, place, start, end);
+    // A range behind the end is told from no segment at all.
+    const any = piece ?? (start === 0 ? undefined : await service.read(call, place, 0, 1));
+    if (any === undefined || any.info.life !== this.#life) {
       throw new MissingSegment(this.#segment);
     }
-    if (piece.bytes.length !== end - start || (end > 1 && piece.bytes.at(-1) !== LINE_FEED)) {
-      throw new NoSuchPlace();
+    if (piece?.bytes.length !== end - start || (end > 1 && piece.bytes.at(-1) !== LINE_FEED)) {
+      throw new NoSuchPlace(this.#segment);
     }
     this.#info = piece.info;
     return piece;

@@ -14,7 +14,7 @@ export type BlobConnectionOptions =
   | {
       /** The container's URL, `https://account.blob.core.windows.net/container`; it may carry a SAS. */
       readonly url: string;
-      /** A `TokenCredential`, of @azure/identity for one, or a `StorageSharedKeyCredential`. None is needed with a SAS. */
+      /** A `TokenCredential` (`https://` only), of @azure/identity for one, or a `StorageSharedKeyCredential`. None with a SAS. */
       readonly credential?: BlobCredential | undefined;
       readonly container?: undefined;
       readonly connectionString?: undefined;
@@ -61,6 +61,8 @@ export interface Settings {
   readonly maxRecordBytes: number;
   readonly timeoutMs: number;
 }
+
+const KNOWN_ADDRESS: readonly string[] = ["container", "url", "credential", "connectionString", "containerName"];
 
 const KNOWN: readonly string[] = [
   "prefix",
@@ -122,6 +124,13 @@ export type ResolvedConnection = { readonly container: BlobContainerClient } | {
  */
 export function resolveConnection(connection: BlobConnectionOptions): ResolvedConnection {
   assertObject(connection, "connection");
+  if (isContainer(connection)) {
+    throw configurationError("connection", "must be { container }, not the client itself");
+  }
+  const unknown = Object.keys(connection).find((name) => !KNOWN_ADDRESS.includes(name));
+  if (unknown !== undefined) {
+    throw configurationError(unknown, "is nothing that says where a container is");
+  }
   const { container, url, credential, connectionString, containerName } = connection;
   if ([container, url, connectionString].filter((one) => one !== undefined).length !== 1) {
     throw configurationError("connection", "must have exactly one of container, url and connectionString");
@@ -133,14 +142,14 @@ export function resolveConnection(connection: BlobConnectionOptions): ResolvedCo
     throw configurationError("containerName", "goes with connectionString only");
   }
   if (container !== undefined) {
-    if (!hasMethods(container, ["getAppendBlobClient", "listBlobsFlat", "create"])) {
+    if (!isContainer(container)) {
       throw configurationError("container", "must be a ContainerClient of @azure/storage-blob");
     }
     return { container };
   }
   if (url !== undefined) {
     assertUrl(url);
-    assertCredential(credential);
+    assertCredential(credential, url);
     return { address: { url, credential } };
   }
   assertConnectionString(connectionString);
@@ -169,9 +178,17 @@ function assertUrl(text: unknown): asserts text is string {
   }
 }
 
-function assertCredential(credential: unknown): void {
-  if (credential !== undefined && !hasMethods(credential, ["getToken"]) && !hasMethods(credential, ["create"])) {
+function isContainer(value: unknown): boolean {
+  return hasMethods(value, ["getAppendBlobClient", "listBlobsFlat", "create"]);
+}
+
+function assertCredential(credential: unknown, url: string): void {
+  const isToken = hasMethods(credential, ["getToken"]);
+  if (credential !== undefined && !isToken && !hasMethods(credential, ["create"])) {
     throw configurationError("credential", "must be a TokenCredential or a StorageSharedKeyCredential");
+  }
+  if (isToken && new URL(url).protocol !== "https:") {
+    throw configurationError("url", "must begin with https:// where a token is sent");
   }
 }
 

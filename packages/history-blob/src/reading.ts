@@ -1,7 +1,7 @@
 import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
 import { conflictError, corruptError } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
-import { DEFAULT_RECORD_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
+import { DEFAULT_RECORD_BYTES, MOST_PIECE_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
 import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
 import { type Entry, parse } from "./parsing.ts";
 import { type SegmentInfo, segmentPosition } from "./segment.ts";
@@ -24,14 +24,13 @@ interface Slot {
 const CURSOR = /^([\w-]{16})\.(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/;
 const EMPTY_PAGE: HistoryPage = { records: [], version: "" };
 const FIRST_RECORD_BYTES = 16 * 1024;
-const MOST_PIECE_BYTES = 64 * 1024 * 1024;
 /** A conversation that is cleared or moved under a reader is read again; this often in a row it is not. */
 const MOST_RESTARTS = 5;
 
 /** Takes a cursor apart. @throws `configuration` for what was never one */
 export function parseCursor(text: unknown): Cursor {
   const [, life, segment, end, behind] = (typeof text === "string" ? CURSOR.exec(text) : null) ?? [];
-  if (life === undefined || Number(end) === 0) {
+  if (life === undefined || Number(end) < 2) {
     throw noCursor();
   }
   return { life, segment: Number(segment), end: Number(end), behind: Number(behind) };
@@ -52,8 +51,11 @@ export async function readPage(task: Task, options: ReadOptions, cursor: Cursor 
     try {
       return await page.read(last, cursor);
     } catch (error) {
+      if (isOfCursor(error, cursor, view)) {
+        throw noCursor();
+      }
       if (error instanceof NoSuchPlace) {
-        throw cursor === undefined ? cutSegment("read") : noCursor();
+        return page.readWithout(error.segment, cutSegment("read"));
       }
       if (!(error instanceof MissingSegment) || restarts === MOST_RESTARTS) {
         throw error;
@@ -61,10 +63,22 @@ export async function readPage(task: Task, options: ReadOptions, cursor: Cursor 
       // Cleared meanwhile, or a part of the conversation is missing: the next look tells.
       const again = await observe(task, 1);
       if (again?.info.life === view.info.life && again.version !== "") {
-        return page.readWithout(error.segment);
+        const position = positionFrom(error.segment);
+        return page.readWithout(error.segment, corruptError("read: a part of the conversation is missing", position));
       }
     }
   }
+}
+
+/** True when a place is not there because the cursor names it, and not because of what is stored. */
+function isOfCursor(error: unknown, cursor: Cursor | undefined, { info, segment }: View): boolean {
+  if (cursor === undefined) {
+    return false;
+  }
+  const isNone = cursor.segment > segment || cursor.segment < info.first;
+  return (
+    (error instanceof NoSuchPlace && error.segment === cursor.segment) || (error instanceof MissingSegment && isNone)
+  );
 }
 
 class PageReader {
@@ -94,7 +108,7 @@ class PageReader {
       }
       const slots = slotsOf(older.entries, older.segment, older.info);
       if (behind >= slots.length) {
-        throw new NoSuchPlace();
+        throw new NoSuchPlace(older.segment);
       }
       this.#slots = [...slots.slice(0, slots.length - behind), ...this.#slots];
       behind = 0;
@@ -103,13 +117,12 @@ class PageReader {
     return this.#page(this.#options.withFirst ? await this.#first() : undefined, []);
   }
 
-  /** The page up to a segment that is missing. */
-  async readWithout(segment: number): Promise<HistoryPage> {
-    const missing = `${segmentPosition(segment)} and what was before it`;
+  /** The page up to a segment that cannot be read. @throws the error unless damage is skipped */
+  async readWithout(segment: number, error: Error): Promise<HistoryPage> {
     if (this.#options.onCorrupt !== "skip") {
-      throw corruptError("read: a part of the conversation is missing", missing);
+      throw error;
     }
-    return this.#page(undefined, [missing]);
+    return this.#page(undefined, [positionFrom(segment)]);
   }
 
   #nextBytes(last: number): number {
@@ -188,6 +201,10 @@ function slotsOf(entries: readonly Entry[], segment: number, info: SegmentInfo):
     const records = entry.turn === undefined ? [undefined] : decodeRecords(entry.turn);
     return records.map((record, index) => ({ record, entry, index, segment, info }));
   });
+}
+
+function positionFrom(segment: number): string {
+  return `${segmentPosition(segment)} and what was before it`;
 }
 
 function positionOf({ segment, entry, index }: Slot): string {

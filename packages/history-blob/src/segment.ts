@@ -34,6 +34,16 @@ export function assertAppendBlob(segment: number, blobType: string | undefined):
   }
 }
 
+/** Metadata by its names. Some clients give them in other cases than they were written in. */
+export function metadataOf(metadata: { readonly [name: string]: string } | undefined): ReadonlyMap<string, string> {
+  return new Map(Object.entries(metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Which life a blob belongs to. Undefined: it does not say so. */
+export function lifeOf(metadata: { readonly [name: string]: string } | undefined): string | undefined {
+  return metadataOf(metadata).get("life");
+}
+
 /**
  * Reads metadata.
  *
@@ -43,8 +53,7 @@ export function decodeSegmentInfo(
   segment: number,
   metadata: { readonly [name: string]: string } | undefined,
 ): SegmentInfo {
-  // Some clients give the names of metadata in other cases than they were written in.
-  const fields = new Map(Object.entries(metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const fields = metadataOf(metadata);
   const layout = Number(fields.get("layout"));
   if (layout > LAYOUT) {
     const message = `the blob has layout version ${layout}; this package reads ${LAYOUT}`;

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "./call.ts";
-import type { BlobAppendClient, BlobContainerClient, BlobListItem, BlobListPage } from "./client.ts";
-import { IncompleteDownload, type Verdict, verdictOf } from "./errors.ts";
+import type { BlobAppendClient, BlobContainerClient, BlobListPage } from "./client.ts";
+import { downloadPiece } from "./download.ts";
+import { retryAfterMs, type Verdict, verdictOf } from "./errors.ts";
+import { quoted, tagOf } from "./etags.ts";
 import { segmentName } from "./names.ts";
-import { decodeSegmentInfo, encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
+import { encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
 
 /** A piece of a segment, as it was when it was asked for. */
 export interface Piece {
@@ -27,6 +29,14 @@ export interface SegmentPlace {
 export type Appended =
   | { readonly isDone: true; readonly etag: string; readonly blocks: number }
   | { readonly isDone: false; readonly verdict: Verdict };
+
+/** How a request was sent. */
+interface Sent {
+  readonly tries: number;
+  readonly isCommit: boolean;
+  readonly wasOpen: boolean;
+  readonly wasThere: boolean;
+}
 
 /** What the store asks of a service: the page that begins at a marker. */
 export interface ListRequest {
@@ -79,7 +89,7 @@ export class Service {
       return await this.#request(call, async (container) => {
         const blob = this.#blobOf(container, place);
         const count = end === undefined ? undefined : end - start;
-        return pieceOf(place, start, await download(call, blob, start, count));
+        return downloadPiece(call, blob, { segment: place.segment, start, count });
       });
     } catch (error) {
       if (["no-blob", "no-range"].includes(verdictOf(error))) {
@@ -104,7 +114,7 @@ export class Service {
           metadata: encodeSegmentInfo(info, names),
           blobHTTPHeaders: { blobContentType: CONTENT_TYPE },
         });
-        return quoted(etag);
+        return tagOf(etag);
       });
     } catch (error) {
       if (["exists", "condition"].includes(verdictOf(error))) {
@@ -124,14 +134,19 @@ export class Service {
     block: { readonly bytes: Buffer; readonly etag: string; readonly position: number; readonly isCommit: boolean },
   ): Promise<Appended> {
     const { bytes, etag: ifMatch, position: appendPosition, isCommit } = block;
-    const send = (container: BlobContainerClient) =>
-      this.#blobOf(container, place).appendBlock(bytes, bytes.length, {
-        abortSignal: call.signal,
-        conditions: { ifMatch, appendPosition },
-      });
+    const send = async (container: BlobContainerClient): Promise<Appended> => {
+      const { etag, blobCommittedBlockCount = 0 } = await this.#blobOf(container, place).appendBlock(
+        bytes,
+        bytes.length,
+        {
+          abortSignal: call.signal,
+          conditions: { ifMatch, appendPosition },
+        },
+      );
+      return { isDone: true, etag: tagOf(etag), blocks: blobCommittedBlockCount };
+    };
     try {
-      const { etag, blobCommittedBlockCount = 0 } = await this.#request(call, send, isCommit);
-      return { isDone: true, etag: quoted(etag), blocks: blobCommittedBlockCount };
+      return await this.#request(call, send, isCommit);
     } catch (error) {
       const verdict = verdictOf(error);
       if (["condition", "no-blob", "full"].includes(verdict)) {
@@ -142,12 +157,12 @@ export class Service {
   }
 
   /** Deletes a blob if it is still the one that was seen. */
-  async delete(call: Call, { name, properties }: BlobListItem): Promise<void> {
+  async delete(call: Call, name: string, etag: string): Promise<void> {
     try {
       await this.#request(call, (container) =>
         container.getAppendBlobClient(name).delete({
           abortSignal: call.signal,
-          conditions: { ifMatch: quoted(properties.etag) },
+          conditions: { ifMatch: quoted(etag) },
           // A blob that has some is not deleted without them, and they hold what is to be gone.
           deleteSnapshots: "include",
         }),
@@ -163,9 +178,8 @@ export class Service {
   async #request<T>(call: Call, send: (container: BlobContainerClient) => Promise<T>, isCommit = false): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       call.signal.throwIfAborted();
-      const wasOpen = call.isOpen;
       // As it was when this was sent: another call may make the container before the answer comes.
-      const wasThere = this.#wasThere;
+      const sent = { tries, isCommit, wasOpen: call.isOpen, wasThere: this.#wasThere };
       try {
         const container = await this.#use();
         call.isOpen ||= isCommit;
@@ -177,31 +191,42 @@ export class Service {
         if (call.signal.aborted) {
           throw error;
         }
-        const verdict = verdictOf(error);
-        // That others came first is no problem of the service: a call that ran out of time over it was late.
-        call.problem = ["busy", "lost", "refused"].includes(verdict) ? error : undefined;
-        call.isOpen = wasOpen;
-        // A driver with retries of its own may be told so of its second try, when the first one was carried out.
-        call.isLost ||= isCommit && ["lost", "condition", "no-blob", "full"].includes(verdict);
-        if (verdict === "no-container" && this.#createContainer && !wasThere && tries < MOST_TRIES) {
-          await this.#makeContainer(call);
-        } else if ((verdict !== "busy" && verdict !== "lost") || tries === MOST_TRIES) {
-          throw error;
-        } else {
-          await call.pause(jitter(FIRST_PAUSE_MS * 3 ** (tries - 1)));
-        }
+        await this.#recover(call, error, sent);
       }
     }
   }
 
-  async #makeContainer(call: Call): Promise<void> {
+  /** Waits until the request may be sent again. @throws the error where that does not help */
+  async #recover(call: Call, error: unknown, { tries, isCommit, wasOpen, wasThere }: Sent): Promise<void> {
+    const verdict = verdictOf(error);
+    // That others came first is no problem of the service: a call that ran out of time over it was late.
+    call.problem = ["busy", "lost", "refused"].includes(verdict) ? error : undefined;
+    call.isOpen = wasOpen;
+    // A driver with retries of its own may be told so of its second try, when the first one was carried out.
+    call.isLost ||= isCommit && ["lost", "condition", "no-blob", "full"].includes(verdict);
+    let problem = error;
+    if (verdict === "no-container" && this.#createContainer && !wasThere && tries < MOST_TRIES) {
+      problem = await this.#makeContainer(call);
+    }
+    if (problem === undefined) {
+      return;
+    }
+    const pauseMs = Math.max(jitter(FIRST_PAUSE_MS * 3 ** (tries - 1)), retryAfterMs(problem));
+    const mayHelp = ["busy", "lost"].includes(verdictOf(problem)) && pauseMs < call.remainingMs;
+    if (!mayHelp || tries >= (problem === error ? MOST_TRIES : MOST_TRIES - 1)) {
+      throw problem;
+    }
+    await call.pause(pauseMs);
+  }
+
+  /** Undefined: the container is there, as far as can be told. Else what is in the way. */
+  async #makeContainer(call: Call): Promise<unknown> {
     try {
       await (await this.#use()).create({ abortSignal: call.signal });
+      return undefined;
     } catch (error) {
-      // Others that start at the same moment make it too; what it still is in the way of shows in the next try.
-      if (!["exists", "busy", "lost"].includes(verdictOf(error))) {
-        throw error;
-      }
+      // Others that start at the same moment make it too.
+      return verdictOf(error) === "exists" ? undefined : error;
     }
   }
 
@@ -237,39 +262,4 @@ export function jitter(milliseconds: number): number {
 /** Random text that names one conversation's life, or one store. */
 export function randomName(bytes: number): string {
   return randomBytes(bytes).toString("base64url");
-}
-
-/** Listings give tags without quotes, headers with them. */
-export function quoted(etag: string | undefined): string {
-  return `"${(etag ?? "").replaceAll('"', "")}"`;
-}
-
-interface Downloaded {
-  readonly bytes: Buffer;
-  readonly answer: Awaited<ReturnType<BlobAppendClient["download"]>>;
-}
-
-async function download(
-  call: Call,
-  blob: BlobAppendClient,
-  start: number,
-  count: number | undefined,
-): Promise<Downloaded> {
-  const answer = await blob.download(start, count, { abortSignal: call.signal, maxRetryRequests: 0 });
-  const pieces: Buffer[] = [];
-  for await (const piece of answer.readableStreamBody ?? []) {
-    pieces.push(typeof piece === "string" ? Buffer.from(piece) : piece);
-  }
-  const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-  if (bytes.length !== answer.contentLength) {
-    throw new IncompleteDownload();
-  }
-  return { bytes, answer };
-}
-
-function pieceOf({ segment }: SegmentPlace, start: number, { bytes, answer }: Downloaded): Piece {
-  const { metadata, contentRange, etag, blobCommittedBlockCount = 0 } = answer;
-  const total = Number(/\/(\d+)$/.exec(contentRange ?? "")?.[1] ?? start + bytes.length);
-  const info = decodeSegmentInfo(segment, metadata);
-  return { info, segment, start, bytes, size: total, etag: quoted(etag), blocks: blobCommittedBlockCount };
 }

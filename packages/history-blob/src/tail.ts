@@ -104,6 +104,11 @@ export class Tail {
     return this.#known.findLast(({ turnName }) => turnName?.turn === turn && turnName.write === write)?.ids.length;
   }
 
+  /** True when every turn from one on is known. */
+  knowsFrom(turn: number): boolean {
+    return this.#known.some(({ turnName }) => turnName !== undefined && turnName.turn <= turn);
+  }
+
   /** Takes in what a piece that reaches the segment's end says that is new. */
   advance(piece: Omit<Piece, "bytes">, parsed: Parsed): void {
     for (const entry of parsed.entries) {

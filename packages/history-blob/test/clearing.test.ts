@@ -173,6 +173,21 @@ describe("erase", () => {
     expect((await store.list({ owner: "owner-1" })).items.map((item) => item.key)).toEqual([key]);
   });
 
+  test("removes all that it can before it tells of a conversation that is not the store's", async () => {
+    const container = await openContainer();
+    const store = openStore(container);
+    for (const session of ["a", "b", "c"]) {
+      await store.append(conversation(session), records("a", 1));
+    }
+    const [first = "", second = ""] = await blobNames(container);
+    await container.deleteBlob(first);
+    await container.getBlockBlobClient(first).upload("text", 4);
+    const later = await container.getAppendBlobClient(second).getProperties();
+    await container.getAppendBlobClient(second).setMetadata({ ...later.metadata, layout: "2" });
+    expect((await rejection(store.erase({ owner: "owner-1" }))).code).toMatch(/^(?:corrupt|unsupported)$/);
+    expect(await blobNames(container)).toEqual([first, second]);
+  });
+
   test.each([[undefined], [{}], [{ owner: 5 }], ["owner-1"]])("refuses %o", async (filter) => {
     const store = openStore(await openContainer());
     const error = await rejection(Reflect.apply(store.erase, store, [filter]));

@@ -1,16 +1,10 @@
-import { type ContainerClient, ContainerSASPermissions, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { StorageSharedKeyCredential } from "@azure/storage-blob";
 import { expect, inject, test } from "vitest";
 import { BlobHistoryStore } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
-import { openContainer, openStore } from "./support/storage.ts";
+import { openContainer, openStore, sasUrl } from "./support/storage.ts";
 
 const KEY = conversation();
-
-/** The URL of a container with a SAS that has these rights. */
-function sasUrl(container: ContainerClient, rights: string): Promise<string> {
-  const expiresOn = new Date(Date.now() + 3_600_000);
-  return container.generateSasUrl({ permissions: ContainerSASPermissions.parse(rights), expiresOn });
-}
 
 test("a container, a URL with a key and a connection string lead to the same conversations", async () => {
   const container = await openContainer();
@@ -57,6 +51,14 @@ test("a credential that gives no token is unauthorized, and is asked again by th
     expect((await rejection(store.append(KEY, records("a", 1)))).code).toBe("unauthorized");
     expect(asked).toBeGreaterThanOrEqual(times);
   }
+});
+
+test("a credential that answers without a token is unauthorized", async () => {
+  const credential = { getToken: async () => null };
+  const store = new BlobHistoryStore({ url: "https://127.0.0.1:1/agents", credential }, { timeoutMs: 10_000 });
+  const error = await rejection(store.append(KEY, records("a", 1)));
+  expect(error.code).toBe("unauthorized");
+  expect(error.message).toContain("credential: ");
 });
 
 test("a client that was passed in keeps its own settings, and works after the store was closed", async () => {

@@ -34,6 +34,9 @@ test.each([
   [401, "InvalidAuthenticationInfo", "refused", "unauthorized"],
   [403, "AuthenticationFailed", "refused", "unauthorized"],
   [403, undefined, "refused", "unauthorized"],
+  [200, undefined, "lost", "unavailable"],
+  [302, undefined, "refused", "unavailable"],
+  [400, "InvalidHeaderValue", "refused", "configuration"],
   [400, "InvalidQueryParameterValue", "refused", "configuration"],
   [413, "RequestBodyTooLarge", "refused", "too_large"],
   [429, undefined, "busy", "unavailable"],
@@ -68,6 +71,12 @@ test.each([
     expect(verdictOf(error)).toBe(verdict);
     expect(toFrameworkError(error, "append").code).toBe(expected);
   }
+});
+
+test("what has no meaning of its own is told with the status and the service's word for it", () => {
+  expect(toFrameworkError(answer(400, "InvalidUri"), "read").message).toContain("(400 InvalidUri)");
+  expect(toFrameworkError(answer(403), "read").message).toContain("(403)");
+  expect(toFrameworkError(answer(403, "words of a proxy"), "read").message).toMatch(/\(403\)$/);
 });
 
 test("what gives no token is unauthorized, what is unknown is a failure, and ours stay as they are", () => {

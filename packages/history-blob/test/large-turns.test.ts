@@ -166,3 +166,21 @@ test("large and small turns of several writers at once are each whole and stored
   }
   await until(async () => (await blobNames(container)).length > 1);
 });
+
+test("what is read at once has a limit, whatever is stored", async () => {
+  const { container, proxy, store, open } = await openProxied();
+  const direct = openStore(container);
+  const ids: string[] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    ids.push(`large-${turn}`);
+    await direct.append(KEY, [largeRecord(`large-${turn}`, 4_100_000)]);
+  }
+  await store.read(KEY, { last: 1 });
+  for (const one of [store, open()]) {
+    proxy.reset();
+    expect(idsOf((await one.read(KEY)).records)).toEqual(ids);
+    const sizes = proxy.requests.map(({ answeredBytes }) => answeredBytes);
+    expect(Math.max(...sizes)).toBeLessThan(17 * 1024 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(20_000_000);
+  }
+});

@@ -1,7 +1,7 @@
 import type { HistoryKeyInfo, HistoryListFilter, HistoryListOptions } from "@agentfw/core";
 import { expect, test } from "vitest";
 import type { BlobHistoryStore } from "../src/index.ts";
-import { conversation, records } from "./support/conversation.ts";
+import { conversation, records, rejection } from "./support/conversation.ts";
 import { openContainer, openProxied, openStore } from "./support/storage.ts";
 
 /** All pages. */
@@ -49,4 +49,28 @@ test("a call among many blobs that are not asked for comes back with how far it 
   expect(proxy.requests).toHaveLength(20);
   const items = await listAll(store, { allOwners: true, source: "audit" }, { limit: 1 });
   expect(items.map(({ key }) => key.session)).toEqual(["wanted"]);
+});
+
+test("a cursor of another owner, source or prefix is refused, and not answered with what comes after it", async () => {
+  const container = await openContainer();
+  const store = openStore(container);
+  for (const owner of ["a", "b", "c"]) {
+    for (const session of ["1", "2"]) {
+      await store.append(conversation(session, { owner }), records("a", 1));
+    }
+  }
+  const { cursor } = await store.list({ owner: "b" }, { limit: 1 });
+  const refused = [
+    store.list({ owner: "a" }, { cursor }),
+    store.list({ owner: "c" }, { cursor }),
+    store.list({ owner: null }, { cursor }),
+    store.list({ owner: "b", source: "audit" }, { cursor }),
+    openStore(container, { prefix: "other" }).list({ owner: "b" }, { cursor }),
+  ];
+  for (const call of refused) {
+    const error = await rejection(call);
+    expect(error.code).toBe("configuration");
+    expect(error.message).toMatch(/^cursor: /);
+  }
+  expect((await store.list({ owner: "b" }, { cursor })).items.map(({ key }) => key.session)).toEqual(["2"]);
 });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { HistoryKey } from "@agentfw/core";
 import { expect, test } from "vitest";
 import {
   conversationPlace,
@@ -116,20 +117,28 @@ test("what is no name of a segment is none", () => {
   expect(parseNames(Buffer.from('["a"]').toString("base64"))).toBeUndefined();
 });
 
-test("the service takes every name, keeps them apart, and list gives them back", async () => {
+test("the service takes every name of owners, sources and sessions, keeps them apart, and list gives them back", async () => {
   const container = await openContainer();
   const store = openStore(container);
-  const keys = SESSIONS.map((session) => conversation(session));
-  await Promise.all(
-    keys.map((key) => store.append(key, records(createHash("md5").update(JSON.stringify(key)).digest("hex"), 1))),
-  );
+  const keys = SESSIONS.flatMap((name) => [
+    conversation(name),
+    conversation("s", { owner: name }),
+    conversation("s", { source: name }),
+  ]);
+  const nameOf = (key: HistoryKey) => createHash("md5").update(JSON.stringify(key)).digest("hex");
+  await Promise.all(keys.map((key) => store.append(key, records(nameOf(key), 1))));
   expect(await blobNames(container)).toHaveLength(keys.length);
   const reader = openStore(container);
   for (const key of keys) {
-    const [record] = (await reader.read(key)).records;
-    expect(record?.id).toBe(`${createHash("md5").update(JSON.stringify(key)).digest("hex")}-0`);
+    const page = await reader.read(key);
+    expect(page.records.map(({ id }) => id)).toEqual([`${nameOf(key)}-0`]);
   }
-  const { items } = await reader.list({ owner: "owner-1" }, { limit: 1_000 });
-  const listed = items.map(({ key }) => JSON.stringify(key.session));
-  expect(listed.sort()).toEqual(SESSIONS.map((session) => JSON.stringify(session)).sort());
+  const { items } = await reader.list({ allOwners: true }, { limit: 1_000 });
+  const listed = items.map(({ key }) => JSON.stringify(key));
+  expect(listed.sort()).toEqual(keys.map((key) => JSON.stringify(key)).sort());
+
+  const [gone, ...others] = keys;
+  await store.clear(gone ?? conversation());
+  expect(await blobNames(container)).toHaveLength(others.length);
+  expect((await reader.list({ allOwners: true }, { limit: 1_000 })).items).toHaveLength(others.length);
 });

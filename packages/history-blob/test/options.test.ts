@@ -48,6 +48,10 @@ describe("where the container is", () => {
     [{ ...CONNECTION, connectionString: "" }, "connectionString"],
     [{ ...CONNECTION, connectionString: "c2VjcmV0" }, "connectionString"],
     [{ ...CONNECTION, connectionString: 5 }, "connectionString"],
+    [container, "connection"],
+    [{ url: "https://account.blob.core.windows.net/agents", credentials: {} }, "credentials"],
+    [{ ...CONNECTION, createContainer: true }, "createContainer"],
+    [{ url: "http://127.0.0.1:10000/account/agents", credential: { getToken: async () => null } }, "url"],
   ])("%o is refused by the name of what is wrong", (connection, field) => {
     const message = refusal(connection);
     expect(message.startsWith(`${field}: `)).toBe(true);
@@ -72,6 +76,22 @@ describe("where the container is", () => {
     expect(new BlobHistoryStore(connection).contractVersion).toBe(1);
   });
 });
+
+test.each([
+  "AccountName=account",
+  "DefaultEndpointsProtocol=https;AccountName=account;AccountKey=c2VjcmV0",
+  "BlobEndpoint=http://127.0.0.1:1/account",
+  "BlobEndpoint=c2VjcmV0",
+  "UseDevelopmentStorage=perhaps",
+])(
+  "the connection string %s, of which the driver makes nothing, is told by the first call",
+  async (connectionString) => {
+    const error = await rejection(new BlobHistoryStore({ ...CONNECTION, connectionString }).read(conversation()));
+    expect(error.code).toBe("configuration");
+    expect(error.message).toContain("connectionString: ");
+    expect(error.message).not.toContain("c2VjcmV0");
+  },
+);
 
 describe("options", () => {
   test.each([

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { BlobHistoryStore } from "../src/index.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
 import { type Fault, failing } from "./support/service-proxy.ts";
-import { clientOf, freshName, openContainer, openProxied, openStore } from "./support/storage.ts";
+import { clientOf, freshName, openContainer, openProxied, openStore, sasUrl } from "./support/storage.ts";
 
 const KEY = conversation();
 
@@ -116,6 +116,28 @@ describe("a service that does not answer", () => {
   });
 });
 
+test("a page of a listing that ends behind a segment without a turn is not taken for the whole conversation", async () => {
+  const { container, proxy, store } = await openProxied({ segmentBlocks: 3 });
+  await store.append(KEY, records("a", 1));
+  await store.append(KEY, records("b", 1));
+  // A key signs the length of the page, a SAS does not.
+  const url = new URL(await sasUrl(container, "racwdl"));
+  url.host = new URL(/BlobEndpoint=([^;]+)/.exec(proxy.connectionString)?.[1] ?? "").host;
+  const open = () => new BlobHistoryStore({ url: url.href }, { timeoutMs: 20_000 });
+  // The next segment is made, and nothing is written to it.
+  let isMade = false;
+  proxy.onRequest = ({ kind }) => {
+    isMade ||= kind === "create";
+    return isMade && kind !== "create" ? { kind: "drop" } : undefined;
+  };
+  await rejection(store.append(KEY, records("c", 1)));
+  proxy.onRequest = failing("list", { kind: "shorten" });
+  expect(idsOf((await open().read(KEY)).records)).toEqual(["a-0", "b-0"]);
+  proxy.onRequest = failing("list", { kind: "shorten" });
+  expect((await open().append(KEY, records("c", 1))).appended).toBe(1);
+  expect(idsOf((await open().read(KEY)).records)).toEqual(["a-0", "b-0", "c-0"]);
+});
+
 test("an empty page of a listing that goes on is not taken for no conversation", async () => {
   const { proxy, store, open } = await openProxied();
   await store.append(KEY, records("a", 2));
@@ -134,6 +156,58 @@ test("an empty page of a listing that goes on is not taken for no conversation",
   isEmpty();
   await open().clear(KEY);
   expect((await store.read(KEY)).records).toEqual([]);
+});
+
+describe("a busy service", () => {
+  test.each(["1", new Date(Date.now() + 120_000).toUTCString()])(
+    "that wants to be left alone, for %s, is asked again after that or not at all",
+    async (retryAfter) => {
+      const { proxy, store } = await openProxied({ timeoutMs: 10_000 });
+      await store.append(KEY, records("a", 1));
+      const events: string[] = [];
+      const busy = failing("append", { kind: "answer", status: 503, code: "ServerBusy", retryAfter });
+      proxy.onRequest = (asked) => {
+        events.push("asked");
+        setTimeout(() => events.push("half a second later"), 500);
+        return busy(asked);
+      };
+      const appended = store.append(KEY, records("b", 1));
+      if (retryAfter === "1") {
+        expect((await appended).appended).toBe(1);
+        expect(events.slice(0, 3)).toEqual(["asked", "half a second later", "asked"]);
+      } else {
+        expect((await rejection(appended)).code).toBe("unavailable");
+        expect(events).toEqual(["asked"]);
+      }
+    },
+  );
+});
+
+describe("an answer to another question", () => {
+  test("a download that does not say which range it is, is not taken for all of the blob nor for its end", async () => {
+    const { proxy, store, open } = await openProxied();
+    await store.append(KEY, [{ id: "large", data: JSON.stringify("x".repeat(60_000)) }]);
+    for (const name of ["a", "b", "c"]) {
+      await store.append(KEY, records(name, 1));
+    }
+    proxy.onRequest = failing("read", { kind: "unranged" }, 1_000);
+    for (const one of [store, open()]) {
+      expect((await rejection(one.read(KEY, { last: 2 }))).code).toBe("unavailable");
+    }
+    proxy.onRequest = failing("read", { kind: "unranged" });
+    expect((await open().read(KEY, { last: 2 })).records).toHaveLength(2);
+  });
+
+  test.each([200, 201, 204])("a bare %i to an append is not taken for a stored turn", async (status) => {
+    const { proxy, store } = await openProxied();
+    await store.append(KEY, records("a", 1));
+    proxy.onRequest = failing("append", { kind: "answer", status });
+    expect((await store.append(KEY, records("b", 1))).appended).toBe(1);
+    proxy.onRequest = failing("append", { kind: "answer", status }, 1_000);
+    expect((await rejection(store.append(KEY, records("c", 1)))).code).toBe("outcome_unknown");
+    proxy.onRequest = () => undefined;
+    expect(idsOf((await store.read(KEY)).records)).toEqual(["a-0", "b-0"]);
+  });
 });
 
 test("a call that is aborted on its way to a list or a download gives the reason", async () => {
@@ -177,6 +251,24 @@ describe("a container", () => {
     expect((await stores[0]!.read(KEY)).records).toHaveLength(40);
     await container.delete();
   });
+
+  test.each([
+    ["ContainerBeingDeleted", { kind: "answer", status: 409, code: "ContainerBeingDeleted" }],
+    ["ServerBusy", { kind: "answer", status: 503, code: "ServerBusy" }],
+    ["a lost answer", { kind: "drop" }],
+  ] as const)(
+    "that cannot be made now, because of %s, is unavailable, and is made by a later call",
+    async (_, fault) => {
+      const { proxy } = await openProxied();
+      const where = { connectionString: proxy.connectionString, containerName: freshName() };
+      const store = new BlobHistoryStore(where, { createContainer: true });
+      proxy.onRequest = failing("create container", fault, 1_000);
+      await expectAll(calls(store), "unavailable");
+      proxy.onRequest = failing("create container", fault);
+      expect((await store.append(KEY, records("a", 1))).appended).toBe(1);
+      await clientOf(where.containerName).delete();
+    },
+  );
 
   test("that another call makes while an answer is on its way is no missing one", async () => {
     const { proxy } = await openProxied();

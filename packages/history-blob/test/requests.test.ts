@@ -85,7 +85,7 @@ test("the number of segments adds nothing to a load, nor to an append", async ()
   expect(kinds(proxy)).toEqual(["append"]);
   proxy.reset();
   await store.append(conversation(), records("rolls", 1));
-  expect(kinds(proxy)).toEqual(["append", "create", "append"]);
+  expect(kinds(proxy)).toEqual(["append", "create", "list", "append"]);
 });
 
 test("a turn of a run, which loads before it appends, is three requests in a new process and two after that", async () => {

@@ -174,3 +174,45 @@ test("lines that cannot be read, a cut line and a cut blob are told, and the con
     }
   }
 });
+
+test("a closed segment that was cut is told, and what is after it can be read", async () => {
+  for (const left of [120, 0]) {
+    const container = await openContainer();
+    const store = openStore(container, { segmentBlocks: 3 });
+    for (let turn = 0; turn < 6; turn += 1) {
+      await store.append(KEY, records(`turn-${turn}`, 1));
+    }
+    const { older: before } = await store.read(KEY, { last: 2 });
+    const names = await blobNames(container);
+    await rewrite(container, names[1] ?? "", (content) => content.subarray(0, left));
+    for (const one of [store, openStore(container)]) {
+      expect((await rejection(one.read(KEY))).code).toBe("corrupt");
+      const page = await one.read(KEY, { onCorrupt: "skip" });
+      expect(idsOf(page.records)).toEqual(["turn-4-0", "turn-5-0"]);
+      expect(page.corrupt).toEqual([expect.stringContaining("segment 1")]);
+      expect(page.older).toBeUndefined();
+      expect(before).toBeDefined();
+    }
+  }
+});
+
+test("a cursor that names a place where nothing ever was is bad input, and no damage", async () => {
+  const store = openStore(await openContainer(), { segmentBlocks: 5 });
+  for (let turn = 0; turn < 10; turn += 1) {
+    await store.append(KEY, records(`turn-${turn}`, 2));
+  }
+  const { older = "" } = await store.read(KEY, { last: 2 });
+  const [life, segment, end] = older.split(".");
+  for (const made of [
+    `${segment}.99999999.0`,
+    `${segment}.1.0`,
+    `7.${end}.0`,
+    `999999999.${end}.0`,
+    `${segment}.${end}.9`,
+  ]) {
+    for (const onCorrupt of ["error", "skip"] as const) {
+      const error = await rejection(store.read(KEY, { last: 2, before: `${life}.${made}`, onCorrupt }));
+      expect(error.code, made).toBe("configuration");
+    }
+  }
+});

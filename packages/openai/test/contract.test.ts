@@ -5,12 +5,16 @@ import type {
   OpenedChatClient,
   OpenOptions,
 } from "@agentfw/provider-testing";
+import { type FaultProxy, faultHooks, startFaultProxy } from "@agentfw/provider-testing/faults";
 import { testChatClient } from "@agentfw/provider-testing/vitest";
+import {
+  type Delivery,
+  type LocalServer,
+  type ReceivedRequest,
+  startStrictResponsesServer,
+  startStrictServer,
+} from "@agentfw/test-servers/openai";
 import { OpenAIChatClient, OpenAIResponsesClient } from "../src/index.ts";
-import type { LocalServer, ReceivedRequest } from "./strict/http.ts";
-import type { Delivery } from "./strict/replies.ts";
-import { startStrictResponsesServer } from "./strict-responses-server.ts";
-import { startStrictServer } from "./strict-server.ts";
 
 /** How the strict servers refuse, as the services do. */
 const REFUSALS: Readonly<Record<ChatFailure, { readonly status: number; readonly body: object }>> = {
@@ -23,9 +27,10 @@ const REFUSALS: Readonly<Record<ChatFailure, { readonly status: number; readonly
 
 const LONG = { text: "and so on ".repeat(1_000) };
 
+/** Behind the first pieces of text of either API. */
 const ENDINGS: Readonly<Record<Exclude<ChatInterruption, "silent">, Delivery>> = {
-  stalled: { stallAfterBytes: 2_500 },
-  cut: { cutAfterBytes: 2_500 },
+  stalled: { stallAfterBytes: 25_000 },
+  cut: { cutAfterBytes: 25_000 },
 };
 
 /** A strict server, told what to answer in the words of the contract. */
@@ -43,9 +48,11 @@ const WRONG = {
 
 function opened(
   service: Service,
+  proxy: FaultProxy,
   client: OpenedChatClient["client"],
   make: (options: object) => unknown,
 ): OpenedChatClient {
+  const { breakBackend, healBackend } = faultHooks(proxy);
   let open = 0;
   let counted = 0;
   const count = () => {
@@ -70,7 +77,12 @@ function opened(
       return { received: counted, open };
     },
     wrongOptions: () => Object.fromEntries(Object.entries(WRONG).map(([name, options]) => [name, () => make(options)])),
-    close: () => service.close(),
+    breakBackend,
+    healBackend,
+    close: async () => {
+      await proxy.close();
+      await service.close();
+    },
   };
 }
 
@@ -118,26 +130,30 @@ async function startResponsesService(): Promise<Service> {
   };
 }
 
+/** A client that reaches its service through a proxy. */
+async function open<Options extends object>(
+  Client: new (options: Options) => OpenedChatClient["client"],
+  service: Service,
+  settings: Options,
+  { timeoutMs }: OpenOptions = {},
+): Promise<OpenedChatClient> {
+  const proxy = await startFaultProxy({ port: Number(new URL(service.baseURL).port) });
+  const baseURL = `http://127.0.0.1:${proxy.port}/v1`;
+  const client = new Client({ ...settings, baseURL, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  return opened(service, proxy, client, (wrong) => Reflect.construct(Client, [wrong]));
+}
+
 for (const streaming of [true, false]) {
   const settings = { model: "test-model", apiKey: "test-key", maxRetries: 0, streaming };
   const name = streaming ? "streamed" : "in one piece";
 
   testChatClient({
     name: `Chat Completions, ${name}`,
-    open: async ({ timeoutMs }: OpenOptions = {}) => {
-      const service = await startChatService();
-      const options = { ...settings, baseURL: service.baseURL, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      return opened(service, new OpenAIChatClient(options), (wrong) => Reflect.construct(OpenAIChatClient, [wrong]));
-    },
+    open: async (options) => open(OpenAIChatClient, await startChatService(), settings, options),
   });
 
   testChatClient({
     name: `Responses, ${name}`,
-    open: async ({ timeoutMs }: OpenOptions = {}) => {
-      const service = await startResponsesService();
-      const options = { ...settings, baseURL: service.baseURL, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      const make = (wrong: object) => Reflect.construct(OpenAIResponsesClient, [wrong]);
-      return opened(service, new OpenAIResponsesClient(options), make);
-    },
+    open: async (options) => open(OpenAIResponsesClient, await startResponsesService(), settings, options),
   });
 }

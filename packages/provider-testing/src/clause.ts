@@ -11,10 +11,13 @@ export const HOOKS = [
   "asOwner",
   "breakBackend",
   "corrupt",
+  "duplicateNextRequest",
   "failNext",
   "healBackend",
   "interruptNext",
   "lastRequest",
+  "loseNextReply",
+  "loseNextRequest",
   "plantLink",
   "requests",
   "sharedClient",
@@ -47,6 +50,11 @@ export interface ContractClause<O extends OpenedSubject = OpenedSubject> {
   /** What goes wrong for the users of a store that breaks it. */
   readonly reason: string;
   readonly requires?: ClauseRequirements | undefined;
+  /**
+   * True for a clause that is new: that it fails is reported and fails nothing. It is required from the kit's next major
+   * version on.
+   */
+  readonly upcoming?: boolean | undefined;
   /** Resolves when the store holds to the clause; rejects with what it did instead. Use {@link runClause} to call it. */
   run(trial: Trial<O>): Promise<void>;
 }

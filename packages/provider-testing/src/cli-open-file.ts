@@ -8,9 +8,9 @@ import { KINDS, type Kind, openerNames, type SubjectKind } from "./cli-kinds.ts"
 import { contextProviderContract } from "./context/contract.ts";
 import { fileStoreContract } from "./file/contract.ts";
 import { historyStoreContract } from "./history/contract.ts";
-import type { OpenedSubject, OpenOptions } from "./opened.ts";
+import type { ContractSuite, OpenedSubject, OpenOptions } from "./opened.ts";
 import type { ClauseResult, ContractReport } from "./report.ts";
-import { closeOpened, runContract } from "./run.ts";
+import { assertRunnable, closeOpened, runContract } from "./run.ts";
 import { stateStoreContract } from "./state/contract.ts";
 
 /** The file cannot be used; the message says why and what to do. */
@@ -79,9 +79,18 @@ function suiteOf<O extends OpenedSubject>(
     name: suite.name,
     port,
     ids: contract.map(({ id }) => id),
-    tryOpen: async () => closeOpened(await suite.open()),
+    tryOpen: () => tryOpen(suite),
     run: (only, onResult) => runContract(port, contract, suite, { only, onResult }),
   };
+}
+
+async function tryOpen<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<void> {
+  const opened = await suite.open();
+  try {
+    assertRunnable(opened);
+  } finally {
+    await closeOpened(opened);
+  }
 }
 
 function assertOpened<O extends OpenedSubject>(opened: unknown, { port, member, lacks }: Kind): asserts opened is O {
@@ -107,23 +116,20 @@ async function load(path: string): Promise<ReadonlyMap<string, unknown>> {
     throw new OpenFileError(`${path} cannot be read.`, { cause: error });
   }
   try {
-    const exported: object = await import(/* @vite-ignore */ pathToFileURL(path).href);
-    return new Map<string, unknown>(Object.entries(exported));
+    return new Map<string, unknown>(Object.entries(await importFile(path)));
   } catch (error) {
-    throw new OpenFileError(loadProblem(path, error), { cause: error });
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw new OpenFileError(`${path} cannot be loaded: ${why}`, { cause: error });
   }
 }
 
-function loadProblem(path: string, error: unknown): string {
-  const isUnknownExtension =
-    typeof error === "object" && error !== null && "code" in error && error.code === "ERR_UNKNOWN_FILE_EXTENSION";
-  if (isUnknownExtension && /\.[cm]?tsx?$/.test(path)) {
-    return [
-      `This Node (${process.version}) does not load TypeScript. One of these does:`,
-      "- Node 22.18 or newer, which strips types by itself,",
-      "- a loader: NODE_OPTIONS='--import tsx' npx agentfw-provider-test open.ts,",
-      "- the same file as JavaScript.",
-    ].join("\n");
+/** TypeScript goes through a loader, also where Node strips types: enums and imports of `.js` names work then, too. */
+async function importFile(path: string): Promise<object> {
+  const url = pathToFileURL(path).href;
+  if (!/\.[cm]?tsx?$/.test(path)) {
+    return import(/* @vite-ignore */ url);
   }
-  return `${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  const { createJiti } = await import("jiti");
+  // Kept compiled files could be old ones, and are nobody's to clean up.
+  return createJiti(url, { fsCache: false, moduleCache: true }).import<object>(url);
 }

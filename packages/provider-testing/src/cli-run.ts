@@ -1,34 +1,9 @@
 import { writeFile } from "node:fs/promises";
-import { type ArgsDef, defineCommand, parseArgs, renderUsage } from "citty";
-import { KIND_NAMES, openerNames, type SubjectKind } from "./cli-kinds.ts";
+import { type CliOptions, readArguments, UsageError, usageText } from "./cli-arguments.ts";
 import { type LoadedSuite, loadSuites, OpenFileError } from "./cli-open-file.ts";
+import { clauseList, closingText, kitVersion } from "./cli-texts.ts";
 import { all } from "./expect.ts";
-import { type ClauseResult, type ContractReport, clauseLine, clauseReport, summary, unexplained } from "./report.ts";
-
-const ARGUMENTS = {
-  file: {
-    type: "positional",
-    description: `JavaScript or TypeScript file that exports ${openerNames(" or ")}`,
-    required: true,
-  },
-  kind: {
-    type: "enum",
-    options: [...KIND_NAMES],
-    description: "Run this contract only; the file may then export a plain `open` or a default",
-  },
-  only: { type: "string", description: "Run only these clauses", valueHint: "H06,H08" },
-  json: { type: "string", description: "Write the reports to this file, as a JSON array", valueHint: "FILE" },
-  help: { type: "boolean", alias: "h", description: "Show this text" },
-} as const satisfies ArgsDef;
-
-const COMMAND = defineCommand({
-  meta: {
-    name: "agentfw-provider-test",
-    description:
-      "Runs the conformance contract of an agentfw store, provider or client, clause by clause. Exit code 1 when it does not hold.",
-  },
-  args: ARGUMENTS,
-});
+import { type ContractReport, clauseLine, clauseReport, unexplained } from "./report.ts";
 
 /** Exit codes of the command. */
 const CODES = { held: 0, broken: 1, misused: 2 } as const;
@@ -36,55 +11,51 @@ const CODES = { held: 0, broken: 1, misused: 2 } as const;
 /** Prints text as it is. */
 export type Write = (text: string) => void;
 
+/** Where the command prints: `write` for what was asked for, `writeAside` for what else there is to say. */
+export interface CliOutput {
+  readonly write: Write;
+  readonly writeAside: Write;
+}
+
 /** Runs the command and gives its exit code: 0 all held, 1 something did not, 2 it was called the wrong way. */
-export async function runCli(rawArguments: readonly string[], write: Write): Promise<number> {
-  if (rawArguments.includes("--help") || rawArguments.includes("-h")) {
-    write(`${await renderUsage(COMMAND)}\n`);
+export async function runCli(rawArguments: readonly string[], output: CliOutput): Promise<number> {
+  const has = (...names: readonly string[]) => rawArguments.some((argument) => names.includes(argument));
+  if (has("--help", "-h")) {
+    output.write(await usageText());
+    return CODES.held;
+  }
+  if (has("--version", "-v")) {
+    output.write(`${await kitVersion()}\n`);
     return CODES.held;
   }
   try {
-    return await run(readArguments(rawArguments), write);
+    return await obey(readArguments(rawArguments), output);
   } catch (error) {
     if (error instanceof OpenFileError || error instanceof UsageError) {
-      write(`${error.message}\nTry --help.\n`);
+      output.writeAside(`${error.message}\nTry --help.\n`);
       return CODES.misused;
     }
     throw error;
   }
 }
 
-class UsageError extends Error {}
-
-interface CliOptions {
-  readonly file: string;
-  readonly kind: SubjectKind | undefined;
-  readonly only: readonly string[] | undefined;
-  readonly json: string | undefined;
-}
-
-function readArguments(rawArguments: readonly string[]): CliOptions {
-  const parsed = parse(rawArguments);
-  const unknown = Object.keys(parsed).filter((name) => name !== "_" && !(name in ARGUMENTS) && name !== "h");
-  const extra = parsed._.slice(1);
-  if (unknown.length > 0 || extra.length > 0) {
-    throw new UsageError(`Not understood: ${[...unknown.map((name) => `--${name}`), ...extra].join(" ")}`);
+async function obey(options: CliOptions, output: CliOutput): Promise<number> {
+  const { file, kind, only, list } = options;
+  if (list || file === undefined) {
+    const text = clauseList(kind, only);
+    if (text === "") {
+      throw new UsageError(`No such clause: ${only?.join(", ")}`);
+    }
+    output.write(text);
+    return CODES.held;
   }
-  const { file, kind, json, only } = parsed;
-  return { file, kind, json, only: only?.split(",").map((id) => id.trim().toUpperCase()) };
-}
-
-function parse(rawArguments: readonly string[]) {
-  try {
-    return parseArgs<typeof ARGUMENTS>([...rawArguments], ARGUMENTS);
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function run({ file, kind, only, json }: CliOptions, write: Write): Promise<number> {
-  const suites = await loadSuites(file, kind);
-  const chosen = choose(suites, only);
+  const chosen = choose(await loadSuites(file, kind), only);
   await all(chosen.map(tryOpen));
+  return run(chosen, options, output);
+}
+
+async function run(chosen: readonly LoadedSuite[], { only, json }: CliOptions, output: CliOutput): Promise<number> {
+  const write = json === "-" ? output.writeAside : output.write;
   const strays: unknown[] = [];
   // A rejection that nobody waits for would end the process in the middle of the list.
   const onStray = (error: unknown) => strays.push(error);
@@ -94,16 +65,16 @@ async function run({ file, kind, only, json }: CliOptions, write: Write): Promis
     for (const suite of chosen) {
       write(`${suite.name}: the contract of ${suite.port}\n`);
       const ids = only?.filter((id) => suite.ids.includes(id));
-      reports.push(await suite.run(ids, (result) => write(`${line(result)}\n`)));
+      reports.push(await suite.run(ids, (result) => write(`  ${clauseLine(clauseReport(result))}\n`)));
     }
     // Node tells of a stray rejection only when the turn that made it has ended.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("unhandledRejection", onStray);
   }
-  write(closing(reports, strays));
+  write(closingText(reports, strays));
   if (json !== undefined) {
-    await writeReports(json, reports);
+    await writeReports(json, reports, output.write);
   }
   const isBroken = reports.some((one) => one.tally.failed > 0 || unexplained(one).length > 0);
   return isBroken || strays.length > 0 ? CODES.broken : CODES.held;
@@ -113,7 +84,8 @@ async function run({ file, kind, only, json }: CliOptions, write: Write): Promis
 function choose(suites: readonly LoadedSuite[], only: readonly string[] | undefined): readonly LoadedSuite[] {
   const unknown = only?.filter((id) => !suites.some((suite) => suite.ids.includes(id))) ?? [];
   if (unknown.length > 0) {
-    throw new UsageError(`No such clause: ${unknown.join(", ")}`);
+    const ranges = suites.map(({ port, ids }) => `${port} has ${ids[0]} to ${ids.at(-1)}`);
+    throw new UsageError(`No such clause: ${unknown.join(", ")}. ${ranges.join("; ")}.`);
   }
   return suites.filter((suite) => only === undefined || suite.ids.some((id) => only.includes(id)));
 }
@@ -122,34 +94,20 @@ async function tryOpen(suite: LoadedSuite): Promise<void> {
   try {
     await suite.tryOpen();
   } catch (error) {
-    throw new OpenFileError(`open() failed: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OpenFileError(`open() failed, before any clause was run: ${why}`, { cause: error });
   }
 }
 
-async function writeReports(file: string, reports: readonly ContractReport[]): Promise<void> {
+async function writeReports(file: string, reports: readonly ContractReport[], write: Write): Promise<void> {
+  const text = `${JSON.stringify(reports, undefined, 2)}\n`;
+  if (file === "-") {
+    write(text);
+    return;
+  }
   try {
-    await writeFile(file, `${JSON.stringify(reports, undefined, 2)}\n`);
+    await writeFile(file, text);
   } catch (error) {
     throw new UsageError(`--json: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-}
-
-function line(result: ClauseResult): string {
-  return `  ${clauseLine(clauseReport(result))}`;
-}
-
-function closing(reports: readonly ContractReport[], strays: readonly unknown[]): string {
-  const parts = reports.map((one) => `\n${summary(one)}\n`);
-  const open = reports.flatMap(unexplained).map(({ id }) => id);
-  if (open.length > 0) {
-    parts.push(
-      `\nDeclared and not covered: ${open.join(", ")}. Offer the hook, or say why not in the export "cannot".\n`,
-    );
-  }
-  for (const error of strays) {
-    parts.push(`\nA rejection that nobody waited for: ${error instanceof Error ? error.message : String(error)}\n`);
-  }
-  return parts.join("");
 }

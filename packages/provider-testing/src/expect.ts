@@ -62,6 +62,34 @@ export async function expectAbort(call: Promise<unknown>, guarantee: string): Pr
   ensure(isAbortError(error), `${guarantee}: must reject with the AbortError`, error);
 }
 
+/**
+ * What a call gave whose reply was lost: its result, or nothing when it rejected with `outcome_unknown`. Any other
+ * rejection fails the clause: it says that nothing was done, or that somebody else did it.
+ */
+export async function resolvedOrUnknown<T>(call: Promise<T>, guarantee: string): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    ensure(
+      isAgentFrameworkError(error, "outcome_unknown"),
+      `${guarantee}: must succeed, or reject with outcome_unknown`,
+      error,
+    );
+    return undefined;
+  }
+}
+
+/** What a call gave whose request was lost: its result, or nothing when it rejected with an error to be retried. */
+export async function resolvedOrRetryable<T>(call: Promise<T>, guarantee: string): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    const isRetryable = isAgentFrameworkError(error) && error.code !== "conflict" && error.retryable;
+    ensure(isRetryable, `${guarantee}: must succeed, or reject with an error that can be retried`, error);
+    return undefined;
+  }
+}
+
 async function expectRejection(call: Promise<unknown>, guarantee: string): Promise<unknown> {
   let value: unknown;
   try {

@@ -47,9 +47,9 @@ function declare(tests: SuiteTests): void {
   describe(tests.title, () => {
     for (const { title, timeoutMs, run } of tests.clauses) {
       test(title, { timeout: timeoutMs }, async (context) => {
-        const reason = await run();
-        if (reason !== undefined) {
-          context.diagnostic(`not covered: ${reason}`);
+        const remark = await run();
+        if (remark !== undefined) {
+          context.diagnostic(remark);
         }
       });
     }

@@ -45,6 +45,12 @@ export interface Opened<Store = unknown> extends OpenedSubject, BackendHooks {
   readonly store: Store;
   /** One more store on the same data, sharing nothing with the first that two processes would not share. */
   another?(): Promise<Store>;
+  /** Makes the backend do what the next call asks for, and its reply be lost on the way back. */
+  loseNextReply?(): void | Promise<void>;
+  /** Makes what the next call asks for be lost on its way to the backend. */
+  loseNextRequest?(): void | Promise<void>;
+  /** Makes what the next call asks for reach the backend twice. */
+  duplicateNextRequest?(): void | Promise<void>;
   /** Moves the clock that expiry goes by. Without it the clauses on expiry wait in real time, a few seconds each. */
   advanceTime?(milliseconds: number): void | Promise<void>;
   /** A store over a client that was passed in. */

@@ -1,18 +1,18 @@
 import { isAgentFrameworkError } from "@agentfw/core";
 import type { ContractClause, ContractPort } from "./clause.ts";
 
-/** How a clause ended. */
-export type ClauseOutcome = "passed" | "failed" | "not covered";
+/** How a clause ended; `upcoming` is a failure of a clause that is not required yet. */
+export type ClauseOutcome = "passed" | "failed" | "upcoming" | "not covered";
 
 /** How one clause ended, with the error as it was thrown. */
 export interface ClauseResult {
-  readonly clause: Pick<ContractClause, "id" | "title" | "contract">;
+  readonly clause: Pick<ContractClause, "id" | "title" | "contract" | "upcoming">;
   readonly outcome: ClauseOutcome;
   /** With `not covered`: why. */
   readonly reason?: string | undefined;
   /** With `not covered`: true when the store declares the capability and no reason was given for the missing hook. */
   readonly needsReason?: boolean | undefined;
-  /** With `failed`: what the store did instead. */
+  /** With `failed` and `upcoming`: what was seen instead. */
   readonly error?: unknown;
 }
 
@@ -34,7 +34,13 @@ export interface ContractReport {
   readonly port: ContractPort;
   /** The suite's name. */
   readonly name: string;
-  readonly tally: { readonly passed: number; readonly failed: number; readonly notCovered: number };
+  readonly tally: {
+    readonly passed: number;
+    readonly failed: number;
+    /** Clauses that fail and are required from the next major version of the kit on. */
+    readonly upcoming: number;
+    readonly notCovered: number;
+  };
   readonly clauses: readonly ClauseReport[];
 }
 
@@ -46,7 +52,12 @@ export function report(port: ContractPort, name: string, results: readonly Claus
     contractVersion: 1,
     port,
     name,
-    tally: { passed: count("passed"), failed: count("failed"), notCovered: count("not covered") },
+    tally: {
+      passed: count("passed"),
+      failed: count("failed"),
+      upcoming: count("upcoming"),
+      notCovered: count("not covered"),
+    },
     clauses: results.map(clauseReport),
   };
 }
@@ -60,7 +71,7 @@ export function clauseReport({ clause, outcome, reason, needsReason, error }: Cl
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ...(needsReason ? { needsReason } : {}),
-    ...(outcome === "failed" ? { error: plainError(error) } : {}),
+    ...(outcome === "failed" || outcome === "upcoming" ? { error: plainError(error) } : {}),
   };
 }
 
@@ -73,12 +84,16 @@ function plainError(error: unknown): { name: string; message: string; code?: str
 }
 
 /** The closing lines of a run: the tally, what failed, and what was not covered and why. */
-export function summary({ port, name, tally, clauses }: ContractReport): string {
-  const lines = [
-    `${name}, ${port}: ${tally.passed} passed, ${tally.failed} failed, ${tally.notCovered} not covered`,
-    ...clauses.filter((clause) => clause.outcome !== "passed").map(clauseLine),
-  ];
-  return lines.join("\n");
+export function summary(report: ContractReport): string {
+  return [tallyLine(report), ...report.clauses.filter(({ outcome }) => outcome !== "passed").map(clauseLine)].join(
+    "\n",
+  );
+}
+
+/** How many clauses ended how, on one line. */
+export function tallyLine({ port, name, tally }: ContractReport): string {
+  const soon = tally.upcoming === 0 ? "" : `, ${tally.upcoming} to be required`;
+  return `${name}, ${port}: ${tally.passed} passed, ${tally.failed} failed, ${tally.notCovered} not covered${soon}`;
 }
 
 /**
@@ -89,9 +104,16 @@ export function unexplained({ clauses }: ContractReport): readonly ClauseReport[
   return clauses.filter((clause) => clause.needsReason === true);
 }
 
+const MARKS: Readonly<Record<ClauseOutcome, string>> = {
+  passed: "ok          ",
+  failed: "FAILED      ",
+  upcoming: "upcoming    ",
+  "not covered": "not covered ",
+};
+
 /** One clause on one line, as the bindings and the command show it. */
 export function clauseLine({ id, title, outcome, reason, error }: ClauseReport): string {
-  const mark = { passed: "ok          ", failed: "FAILED      ", "not covered": "not covered " }[outcome];
+  const mark = MARKS[outcome];
   const detail = error === undefined ? reason : `${error.name}: ${error.message}`;
   return `${mark}${id} ${title}${detail === undefined ? "" : ` (${detail})`}`;
 }

@@ -1,4 +1,4 @@
-import { configurationError } from "@agentfw/core";
+import { AgentFrameworkError, configurationError } from "@agentfw/core";
 import { type ContractClause, type ContractPort, HOOKS, type HookName, type Trial } from "./clause.ts";
 import { all, failure } from "./expect.ts";
 import type { ContractSuite, OpenedSubject } from "./opened.ts";
@@ -10,6 +10,9 @@ export function clauseTimeoutMs(suite: { readonly clauseTimeoutMs?: number | und
 }
 
 const CLOSE_TIMEOUT_MS = 10_000;
+
+/** The version of the ports that the clauses are about. */
+const CONTRACT_VERSION = 1;
 
 /** Options of a run over many clauses. */
 export interface RunOptions {
@@ -53,6 +56,7 @@ function probe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe>
 async function openProbe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe> {
   const opened = await suite.open();
   try {
+    assertRunnable(opened);
     const store = storeOf(opened);
     const declared = typeof store === "object" && store !== null && "capabilities" in store ? store.capabilities : {};
     return {
@@ -73,6 +77,7 @@ export async function runClause<O extends OpenedSubject>(
   suite: ContractSuite<O>,
 ): Promise<ClauseResult> {
   const opened: O[] = [];
+  const failed = clause.upcoming === true ? "upcoming" : "failed";
   let outcome: ClauseResult;
   try {
     await within(runOnce(clause, suite, opened), clauseTimeoutMs(suite), "the clause");
@@ -81,12 +86,12 @@ export async function runClause<O extends OpenedSubject>(
     outcome =
       error instanceof NotCovered
         ? { clause, outcome: "not covered", reason: error.reason, needsReason: error.needsReason }
-        : { clause, outcome: "failed", error };
+        : { clause, outcome: failed, error };
   }
   try {
     await all(opened.map(closeOpened));
   } catch (error) {
-    return outcome.outcome === "failed" ? outcome : { clause, outcome: "failed", error };
+    return outcome.outcome === failed ? outcome : { clause, outcome: failed, error };
   }
   return outcome;
 }
@@ -161,6 +166,21 @@ export async function closeOpened(opened: OpenedSubject): Promise<void> {
     await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");
   } else if (typeof store === "object" && store !== null && "close" in store && typeof store.close === "function") {
     await within(Promise.resolve(store.close()), CLOSE_TIMEOUT_MS, "the store's close()");
+  }
+}
+
+/**
+ * Refuses what is made for a later contract: `unsupported`. What this kit knows of it may be wrong by then, and a clause
+ * that passes would say nothing.
+ */
+export function assertRunnable(opened: OpenedSubject): void {
+  for (const member of ["store", "provider", "client"]) {
+    const subject: unknown = Reflect.get(opened, member);
+    const version: unknown = typeof subject === "object" && subject !== null && Reflect.get(subject, "contractVersion");
+    if (typeof version === "number" && version > CONTRACT_VERSION) {
+      const message = `the ${member} has contract version ${version}; this kit runs version ${CONTRACT_VERSION}`;
+      throw new AgentFrameworkError("unsupported", message);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { failure } from "./expect.ts";
 
 /** How long something that is to happen at once may take on a busy machine. */
-export const SOON_MS = 5_000;
+export const SOON_MS = 8_000;
 
 /** Fails when the call has not settled soon. */
 export async function soon<T>(call: Promise<T>, guarantee: string): Promise<T> {

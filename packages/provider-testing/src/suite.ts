@@ -9,7 +9,7 @@ export interface SuiteTest {
   readonly title: string;
   /** How long the runner should wait: longer than the clause itself may take, so that the kit's own message is shown. */
   readonly timeoutMs: number;
-  /** Runs the test: rejects when it fails, else gives why it was not covered, if it was not. */
+  /** Runs the test: rejects when it fails, else gives what is to be known beside: why it was not covered, for example. */
   run(): Promise<string | undefined>;
 }
 
@@ -44,7 +44,7 @@ export function suiteTests<O extends OpenedSubject>(
         if (result.outcome === "failed") {
           throw result.error;
         }
-        return result.reason;
+        return result.outcome === "upcoming" ? `to be required: ${messageOf(result.error)}` : told(result.reason);
       },
     })),
     lastTitle: "every declared capability is covered, or there is a reason why not",
@@ -58,4 +58,12 @@ export function suiteTests<O extends OpenedSubject>(
       return summary(current());
     },
   };
+}
+
+function told(reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `not covered: ${reason}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -11,7 +11,11 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agentfw-provider-test-"));
   await build({
-    entryPoints: ["src/cli.ts", "test/fixtures/sound.ts", "test/fixtures/broken.ts", "test/fixtures/node-test.ts"],
+    entryPoints: [
+      "src/cli.ts",
+      ...["sound", "broken", "sends-again", "node-test"].map((name) => `test/fixtures/${name}.ts`),
+    ],
+    external: ["jiti"],
     outdir: folder,
     outbase: ".",
     bundle: true,
@@ -21,6 +25,9 @@ beforeAll(async () => {
     outExtension: { ".js": ".mjs" },
     logLevel: "error",
   });
+  await mkdir(join(folder, "node_modules"));
+  await symlink(resolve("node_modules/jiti"), join(folder, "node_modules", "jiti"));
+  await copyFile("package.json", join(folder, "package.json"));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -28,11 +35,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const cli = () => join(folder, "src", "cli.mjs");
 const fixture = (name: string) => join(folder, "test", "fixtures", `${name}.mjs`);
 
-function node(...args: string[]): Promise<{ code: number; output: string }> {
+function node(...args: string[]): Promise<{ code: number; output: string; stdout: string }> {
   const env = { ...process.env, NO_COLOR: "1", NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined };
   return new Promise((resolve) => {
     execFile(process.execPath, args, { env, maxBuffer: 16_000_000 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr });
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr, stdout });
     });
   });
 }
@@ -43,9 +50,10 @@ describe("the command", () => {
     const { code, output } = await node(cli(), fixture("sound"), "--json", json);
     expect(output).toContain("sound: the contract of HistoryStore\n");
     expect(output).toMatch(/^ {2}ok {10}H06 100 appends/m);
+    expect(output).toMatch(/^not covered: open\(\) offers no breakBackend\(\): nothing to break \(H08, .*\)$/m);
     expect(output).toMatch(/^ {2}not covered H08 .*\(open\(\) offers no breakBackend\(\): nothing to break\)$/m);
-    expect(output).toContain("sound, HistoryStore: 75 passed, 0 failed, 13 not covered");
-    expect(output).toContain("sound, StateStore: 36 passed, 0 failed, 7 not covered");
+    expect(output).toContain("sound, HistoryStore: 75 passed, 0 failed, 19 not covered");
+    expect(output).toContain("sound, StateStore: 36 passed, 0 failed, 11 not covered");
     expect(output).not.toContain("FileStore");
     expect(code).toBe(0);
     const reports: unknown = JSON.parse(await readFile(json, "utf8"));
@@ -75,13 +83,23 @@ describe("the command", () => {
   test("explains itself, and ends with 2 when it is called the wrong way", async () => {
     const help = await node(cli(), "--help");
     expect(help).toMatchObject({ code: 0 });
-    for (const word of ["--kind", "--only", "--json", "FILE", "openHistoryStore"]) {
+    for (const word of [
+      "--kind",
+      "--only",
+      "--json",
+      "--list",
+      "--version",
+      "FILE",
+      "openHistoryStore",
+      "Exit code 0",
+    ]) {
       expect(help.output).toContain(word);
     }
     const wrong: [string[], RegExp][] = [
       [[], /FILE/],
       [["no-such-file.mjs"], /cannot be read/],
-      [[fixture("sound"), "--only", "H999"], /No such clause: H999/],
+      [[fixture("sound"), "--only", "H999"], /No such clause: H999\. HistoryStore has H01 to H\d+; StateStore has S01/],
+      [["--list", "--only", "H999"], /No such clause: H999/],
       [[fixture("sound"), "--kind", "queue"], /queue/],
       [[fixture("sound"), "--unknown"], /Not understood: --unknown/],
       [[fixture("sound"), "another.mjs"], /Not understood: another\.mjs/],
@@ -99,7 +117,7 @@ describe("the command", () => {
     }
   });
 
-  test("says what is wrong with a file that throws, and how to run one in TypeScript", async () => {
+  test("says what is wrong with a file that throws", async () => {
     const throwing = join(folder, "throwing.mjs");
     await writeFile(throwing, "throw new Error('no server here')");
     expect(await node(cli(), throwing)).toMatchObject({ code: 2, output: expect.stringContaining("no server here") });
@@ -107,14 +125,75 @@ describe("the command", () => {
     await writeFile(refusing, "export async function openHistoryStore() { throw new Error('no server there'); }");
     expect(await node(cli(), refusing)).toMatchObject({
       code: 2,
-      output: expect.stringContaining("open() failed: no server there"),
+      output: expect.stringContaining("open() failed, before any clause was run: no server there"),
     });
+  });
+
+  test("runs a file in TypeScript, with imports as they are written for the compiler, on every Node", async () => {
+    await writeFile(
+      join(folder, "my-store.ts"),
+      "export enum Life { short = 1 }\nexport const lifeOf = (seconds: number): number => Math.max(seconds, Life.short);\n",
+    );
     const typed = join(folder, "open.ts");
-    await writeFile(typed, "export const openHistoryStore: unknown = 7;");
-    const { code, output } = await node(cli(), typed);
-    // A Node that strips types gets as far as the export, which is none.
-    expect(output).toMatch(/--import tsx|must export/);
+    await writeFile(
+      typed,
+      [
+        `import { openStateStore as open } from "./test/fixtures/sound.mjs";`,
+        `import { lifeOf } from "./my-store.js";`,
+        `export const name: string = \`typed \${lifeOf(0)}\`;`,
+        `export const openStateStore = (options?: { readonly ttlSeconds?: number }): unknown => open(options);`,
+      ].join("\n"),
+    );
+    const { code, output } = await node(cli(), typed, "--only", "S01,S02");
+    expect(output).toContain("typed 1, StateStore: 2 passed, 0 failed, 0 not covered");
+    expect(code).toBe(0);
+    await writeFile(typed, "export const openStateStore: unknown = 7;");
+    expect(await node(cli(), typed)).toMatchObject({ code: 2, output: expect.stringContaining("must export") });
+    await writeFile(typed, "export const openStateStore: = 7;");
+    expect(await node(cli(), typed)).toMatchObject({ code: 2, output: expect.stringContaining("cannot be loaded") });
+  });
+
+  test("prints an upcoming clause that fails, and ends with 0", async () => {
+    const { code, output } = await node(cli(), fixture("sends-again"), "--only", "H89,H94");
+    expect(output).toMatch(/^ {2}upcoming {4}H94 an append whose reply was lost .*expected 3, got 0/m);
+    expect(output).toContain("store, HistoryStore: 1 passed, 0 failed, 0 not covered, 1 to be required");
+    expect(output).toMatch(/^ {12}Why it matters: A run that is told/m);
+    expect(code).toBe(0);
+  });
+
+  test("refuses a store of a later contract", async () => {
+    const later = join(folder, "later.mjs");
+    const methods = "append() {}, read() {}, clear() {}";
+    await writeFile(
+      later,
+      `export const openHistoryStore = async () => ({ store: { contractVersion: 2, ${methods} } });`,
+    );
+    const { code, output } = await node(cli(), later);
+    expect(output).toContain("the store has contract version 2; this kit runs version 1");
     expect(code).toBe(2);
+  });
+
+  test("lists the clauses with what they need, and tells its version", async () => {
+    const all = await node(cli(), "--list");
+    expect(all).toMatchObject({ code: 0 });
+    expect(all.output).toMatch(/^HistoryStore, --kind history$/m);
+    expect(all.output).toMatch(/^ {2}H90 .* \(needs loseNextReply\(\)\)$/m);
+    expect(all.output).toMatch(/^ {2}H07 .* \(needs capability processes, another\(\)\)$/m);
+    expect(all.output).toMatch(/^ {2}H94 .* \(to be required; needs loseNextReply\(\)\)$/m);
+    expect(all.output).toMatch(/^ {2}M01 /m);
+    const some = await node(cli(), "--list", "--kind", "context", "--only", "p01,P02");
+    expect(some.output.split("\n").map((line) => line.slice(0, 5))).toEqual(["Conte", "  P01", "  P02", ""]);
+    const manifest: unknown = JSON.parse(await readFile("package.json", "utf8"));
+    for (const flag of ["--version", "-v"]) {
+      const { output } = await node(cli(), flag);
+      expect(manifest).toMatchObject({ version: output.trim() });
+    }
+  });
+
+  test("writes the reports alone to the standard output when asked to", async () => {
+    const { output, stdout } = await node(cli(), fixture("sound"), "--only", "S01", "--json", "-");
+    expect(JSON.parse(stdout)).toMatchObject([{ port: "StateStore", tally: { passed: 1 } }]);
+    expect(output).toContain("ok          S01");
   });
 });
 
@@ -124,7 +203,7 @@ describe("node:test", () => {
     expect(output).toMatch(/ok \d+ - S12 of 40 creates at once/);
     expect(output).toMatch(/not ok \d+ - H03 records come back oldest first/);
     expect(output).toContain("# not covered: open() offers no another()");
-    expect(output).toMatch(/# sound, StateStore: 36 passed, 0 failed, 7 not covered/);
+    expect(output).toMatch(/# sound, StateStore: 36 passed, 0 failed, 11 not covered/);
     expect(output).toMatch(/declared, and not covered without a reason in the suite's "cannot": H07/);
     expect(code).not.toBe(0);
   });

@@ -127,6 +127,21 @@ describe("a clause", () => {
     });
   });
 
+  test("that is not required yet is upcoming when it fails, and passes like any other", async () => {
+    const failing = clause({ upcoming: true, run: () => Promise.reject(new Error("not yet")) });
+    expect(await runClause(failing, suite())).toMatchObject({ outcome: "upcoming", error: { message: "not yet" } });
+    expect((await runClause(clause({ upcoming: true }), suite())).outcome).toBe("passed");
+  });
+
+  test("fails on what is made for a later contract, before it is run", async () => {
+    const later = suite({
+      open: async () => ({ store: Object.assign(new InMemoryHistoryStore(), { contractVersion: JSON.parse("2") }) }),
+    });
+    const { outcome, error } = await runClause(clause(), later);
+    expect(outcome).toBe("failed");
+    expect(isAgentFrameworkError(error, "unsupported")).toBe(true);
+  });
+
   test("can say by itself that it cannot tell", async () => {
     const open = clause({ run: async (trial) => trial.notCovered("too large to build") });
     expect(await runClause(open, suite())).toMatchObject({ outcome: "not covered", reason: "too large to build" });
@@ -148,7 +163,7 @@ describe("a run", () => {
       contractVersion: 1,
       port: "HistoryStore",
       name: "store",
-      tally: { passed: 1, failed: 1, notCovered: 1 },
+      tally: { passed: 1, failed: 1, upcoming: 0, notCovered: 1 },
       clauses: [
         { id: "X01", title: "holds", contract: "none", outcome: "passed" },
         {
@@ -183,12 +198,25 @@ describe("the tests of a suite", () => {
   test("end with one that fails when a declared capability was not covered without a reason", async () => {
     const needy = clause({ requires: { capabilities: ["ttl"], hooks: ["another"] } });
     const silent = suiteTests("HistoryStore", [needy], suite());
-    expect(await silent.clauses[0]?.run()).toBe("open() offers no another()");
+    expect(await silent.clauses[0]?.run()).toBe("not covered: open() offers no another()");
     expect(() => silent.conclude()).toThrow(/X01: open\(\) offers no another\(\)/);
     const told = suiteTests("HistoryStore", [needy], suite({ cannot: { another: "one process" } }));
-    expect(await told.clauses[0]?.run()).toBe("open() offers no another(): one process");
+    expect(await told.clauses[0]?.run()).toBe("not covered: open() offers no another(): one process");
     expect(told.conclude()).toContain("0 passed, 0 failed, 1 not covered");
-    expect(told.report().tally).toEqual({ passed: 0, failed: 0, notCovered: 1 });
+    expect(told.report().tally).toEqual({ passed: 0, failed: 0, upcoming: 0, notCovered: 1 });
+  });
+
+  test("pass when an upcoming clause fails, and tell it", async () => {
+    const failing = clause({ upcoming: true, run: () => Promise.reject(new Error("not yet")) });
+    const tests = suiteTests("HistoryStore", [failing], suite());
+    expect(await tests.clauses[0]?.run()).toBe("to be required: not yet");
+    expect(tests.conclude()).toBe(
+      [
+        "store, HistoryStore: 0 passed, 0 failed, 0 not covered, 1 to be required",
+        "upcoming    X01 holds (Error: not yet)",
+      ].join("\n"),
+    );
+    expect(tests.report().clauses[0]).toMatchObject({ outcome: "upcoming", error: { message: "not yet" } });
   });
 
   test("fail with what the store did, under the clause's id and title", async () => {
@@ -201,11 +229,15 @@ describe("the tests of a suite", () => {
 
 describe("the contracts", () => {
   test("have ids of the port's letter, in order, without gaps, and say why they are there", async () => {
-    const { fileStoreContract, stateStoreContract } = await import("../src/index.ts");
+    const { chatClientContract, contextProviderContract, fileStoreContract, stateStoreContract } = await import(
+      "../src/index.ts"
+    );
     for (const [letter, contract] of [
       ["H", historyStoreContract],
       ["S", stateStoreContract],
       ["F", fileStoreContract],
+      ["P", contextProviderContract],
+      ["M", chatClientContract],
     ] as const) {
       const expected = contract.map((_, index) => `${letter}${String(index + 1).padStart(2, "0")}`);
       expect(contract.map(({ id }) => id)).toEqual(expected);

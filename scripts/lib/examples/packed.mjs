@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { contents } from "../pack/tarball.mjs";
 import { scope } from "../rules/kinds.mjs";
 import { failure, run } from "../run.mjs";
 import { listPackages, readJson, root } from "../workspace.mjs";
@@ -14,7 +15,7 @@ export function servedVersion(version) {
 
 /**
  * The packages of ours that the examples name, and those that these need, packed with the version that is served:
- * `{ manifest, tarball }` with the tarball's bytes.
+ * `{ name, version, tarball, unpacked }`.
  */
 export async function packedForExamples(folder, base = root) {
   const published = new Map(
@@ -47,14 +48,25 @@ export function neededNames(manifests, published) {
 }
 
 async function repack({ path, directory }, folder) {
-  const unpacked = join(path, ".pack", "package");
-  if (!existsSync(unpacked)) throw failure(`${directory} is not packed yet: npm run check`);
-  cpSync(unpacked, join(folder, "package"), { recursive: true });
-  const file = join(folder, "package", "package.json");
-  const packed = readJson(file);
-  const manifest = { ...packed, version: servedVersion(packed.version) };
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
-  const { code, output } = await run("tar", ["-czf", "package.tgz", "package"], { cwd: folder });
+  const packed = join(path, ".pack", "package");
+  if (!existsSync(packed)) throw failure(`${directory} is not packed yet: npm run check`);
+  const unpacked = join(folder, "package");
+  cpSync(packed, unpacked, { recursive: true });
+  const file = join(unpacked, "package.json");
+  const manifest = readJson(file);
+  const version = servedVersion(manifest.version);
+  writeFileSync(file, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+  const tarball = join(folder, "package.tgz");
+  const { code, output } = await run("tar", ["-czf", tarball, "-C", folder, "package"]);
   if (code !== 0) throw failure(`${directory} could not be packed again:\n${output}`);
-  return { manifest, tarball: readFileSync(join(folder, "package.tgz")) };
+  return { name: manifest.name, version, tarball, unpacked };
+}
+
+/** npm keeps what it fetched by its address, and a port of this machine may be somebody's again. One sentence for each. */
+export function installProblems({ name, unpacked }, project) {
+  const installed = join(project, "node_modules", name);
+  return contents(unpacked)
+    .map((file) => [file, join(unpacked, file), join(installed, file)])
+    .filter(([, from, to]) => !existsSync(to) || !readFileSync(from).equals(readFileSync(to)))
+    .map(([file]) => `${name}/${file} was installed otherwise than it was packed`);
 }

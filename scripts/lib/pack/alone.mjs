@@ -23,7 +23,8 @@ export async function aloneProblems(path, unpacked, manifest) {
   }
 }
 
-function place(folder, path, unpacked, manifest) {
+/** Puts an unpacked package, its peers and its dependencies into a folder, as an install would; drivers are linked. */
+export function place(folder, path, unpacked, manifest) {
   const modules = join(folder, "node_modules");
   cpSync(unpacked, join(modules, manifest.name), { recursive: true });
   const ours = new Map(listPackages().map((entry) => [entry.manifest.name, entry.path]));

@@ -6,7 +6,7 @@ export function shapeProblems(manifest, files) {
     ...missingTargets(manifest, files),
     ...unresolvedRanges(manifest),
     ...["README.md", "LICENSE"].filter((file) => !files.includes(file)).map((file) => `${file} is not in the tarball`),
-    ...files.filter((file) => !isPublished(file)).map((file) => `${file} should not be in the tarball`),
+    ...files.filter((file) => !isPublished(file, manifest)).map((file) => `${file} should not be in the tarball`),
   ];
 }
 
@@ -38,6 +38,8 @@ function unresolvedRanges(manifest) {
   );
 }
 
-function isPublished(file) {
-  return file.startsWith("dist/") || ["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file);
+/** Which folders a package may publish is a rule on its manifest. */
+function isPublished(file, { files = ["dist"] }) {
+  const isInside = files.some((folder) => file.startsWith(`${folder}/`));
+  return isInside || ["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file);
 }

@@ -10,7 +10,8 @@ export function kindOf({ group, folder }) {
   if (folder === "core" || folder === "agent" || folder === "create-provider") return folder;
   if (folder === "provider-testing") return "kit";
   if (folder === "openai" || folder === "otel") return "runtime";
-  if (/^(history|state|memory)-[a-z]/.test(folder) || folder === "foundry-state-store") return "backend";
+  if (/^(history|state|file|memory|context|chat-client)-[a-z]/.test(folder) || folder === "foundry-state-store")
+    return "backend";
   return "unknown";
 }
 
@@ -24,5 +25,6 @@ export const allowed = {
   runtime: { peer: ["core"], dev: ["core", "agent", "kit", "private"] },
   kit: { peer: ["core"], dev: ["core"] },
   backend: { peer: ["core"], dev: ["core", "agent", "kit", "private"] },
-  "create-provider": { peer: [], dev: [] },
+  // It knows of core and the kit what its template says, and proves that with both.
+  "create-provider": { peer: [], dev: ["core", "kit"] },
 };

@@ -51,7 +51,8 @@ function shapeProblems({ manifest, directory, folder }, kind) {
   );
   expect(manifest.repository?.directory === directory, `repository.directory must be "${directory}"`);
   expect(manifest.engines?.node === ">=20.19", 'engines.node must be ">=20.19"');
-  expect(JSON.stringify(manifest.files) === '["dist"]', 'files must be ["dist"]');
+  const files = JSON.stringify(kind === "create-provider" ? ["dist", "template"] : ["dist"]);
+  expect(JSON.stringify(manifest.files) === files, `files must be ${files}`);
   expect(manifest.publishConfig?.access === "public", 'publishConfig.access must be "public"');
   expect(manifest.exports?.["."] === "./src/index.ts", 'exports["."] must be "./src/index.ts"');
   expect(

@@ -18,8 +18,14 @@ const ACCOUNT = "devstoreaccount1";
 /** The same in every emulator; it opens nothing else. */
 const KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+/** How Azurite is started. */
+export interface AzuriteOptions {
+  /** Serve HTTPS with this certificate, and take the tokens of an identity besides the key. Their signatures are not checked. */
+  readonly tls?: { readonly certificatePath: string; readonly keyPath: string } | undefined;
+}
+
 /** Starts the blob service of Azurite on a free port. */
-export async function startAzurite(): Promise<AzuriteServer> {
+export async function startAzurite({ tls }: AzuriteOptions = {}): Promise<AzuriteServer> {
   const program = await findAzurite();
   const server = await startServerProcess({
     name: "azurite",
@@ -30,16 +36,39 @@ export async function startAzurite(): Promise<AzuriteServer> {
       ...["--blobHost", "127.0.0.1", "--blobPort", String(port)],
       // A client's API version may be newer than the emulator; what we use of it is the same.
       ...["--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck"],
+      ...(tls === undefined ? [] : ["--cert", tls.certificatePath, "--key", tls.keyPath, "--oauth", "basic"]),
     ],
   });
   const port = server.ports[0] ?? 0;
-  return { ...server, port, connectionString: azuriteConnectionString(port) };
+  return { ...server, port, connectionString: azuriteConnectionString(port, tls === undefined ? "http" : "https") };
 }
 
 /** How a client reaches an emulator, or a proxy in front of one, on a port of this machine. */
-export function azuriteConnectionString(port: number): string {
-  const endpoint = `http://127.0.0.1:${port}/${ACCOUNT}`;
-  return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${endpoint};`;
+export function azuriteConnectionString(port: number, protocol: "http" | "https" = "http"): string {
+  const endpoint = `${protocol}://127.0.0.1:${port}/${ACCOUNT}`;
+  return `DefaultEndpointsProtocol=${protocol};AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${endpoint};`;
+}
+
+/** Where an emulator listens that somebody started without saying where. */
+const USUAL_PORT = 10_000;
+
+/**
+ * The connection string of somebody's emulator with all its parts, so that a proxy can stand in front of it. Undefined for
+ * undefined.
+ *
+ * @throws for an account that is not reached over HTTP: clients sign what they ask for, and its host with it.
+ */
+export function emulatorConnectionString(given: string | undefined): string | undefined {
+  if (given === undefined) {
+    return undefined;
+  }
+  if (/^\s*UseDevelopmentStorage\s*=\s*true\s*;?\s*$/i.test(given)) {
+    return azuriteConnectionString(USUAL_PORT);
+  }
+  if (!/(?:^|;)\s*BlobEndpoint=http:/i.test(given)) {
+    throw new Error("AZURE_STORAGE_CONNECTION_STRING must name an emulator, with its BlobEndpoint, over http");
+  }
+  return given;
 }
 
 /**

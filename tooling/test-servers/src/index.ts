@@ -1,5 +1,11 @@
-export { type AzuriteServer, azuriteConnectionString, startAzurite } from "./azurite.ts";
-export { type FaultProxy, type ProxyTarget, startFaultProxy } from "./fault-proxy.ts";
+export { type FaultProxy, faultHooks, type ProxyTarget, startFaultProxy } from "@agentfw/provider-testing/faults";
+export {
+  type AzuriteOptions,
+  type AzuriteServer,
+  azuriteConnectionString,
+  emulatorConnectionString,
+  startAzurite,
+} from "./azurite.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";
 export { type RedisServer, type RedisServerOptions, startRedis } from "./redis.ts";

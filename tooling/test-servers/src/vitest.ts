@@ -1,6 +1,6 @@
 import type {} from "vitest";
 import type { TestProject } from "vitest/node";
-import { startAzurite } from "./azurite.ts";
+import { emulatorConnectionString, startAzurite } from "./azurite.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
@@ -70,7 +70,7 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
     };
   },
   async azurite(project) {
-    const given = process.env["AZURE_STORAGE_CONNECTION_STRING"];
+    const given = emulatorConnectionString(process.env["AZURE_STORAGE_CONNECTION_STRING"]);
     const server = given === undefined ? await startAzurite() : undefined;
     project.provide("storageConnectionString", given ?? server?.connectionString ?? "");
     return stopOf(server);
@@ -83,7 +83,7 @@ const STARTERS: Readonly<Record<TestServerKind, ServerSetup>> = {
  *
  * A server whose environment variable is set (`REDIS_URL`, `REDIS_SECURED_URL`, `REDIS_CLUSTER_URLS` with commas) is
  * used from there and not started. So is the PostgreSQL server of `DATABASE_URL`; `pgBouncer` starts itself in front of it.
- * So is the storage account of `AZURE_STORAGE_CONNECTION_STRING`.
+ * So is the emulator of `AZURE_STORAGE_CONNECTION_STRING`, which tests put proxies in front of.
  */
 export function testServers(...kinds: readonly TestServerKind[]): ServerSetup {
   return async (project) => {

@@ -16,6 +16,8 @@ const COMMANDS = { tsc: "../typescript/bin/tsc", vitest: "../vitest/vitest.mjs" 
 /** A folder outside of the workspace in which projects find what npm would have installed for them. */
 export interface Outside {
   readonly folder: string;
+  /** The compiler, for Node to run. */
+  readonly tsc: string;
   /** The tarball of one of our packages, as a release would publish it. */
   tarball(name: string): string;
   /** Runs npm in a folder in here, without a network. */
@@ -30,16 +32,14 @@ export async function openOutside(): Promise<Outside> {
   const filters = ["create-provider", ...OURS].map((name) => `--filter=@agentfw/${name}`);
   await must(process.execPath, [PNPM, "exec", "turbo", "run", "build", ...filters], ROOT);
   const tarball = (name: string) => join(packed, `${name}.tgz`);
-  for (const name of OURS) {
-    await pack(name, packed);
-  }
-  await packInstalled("citty", packed);
+  const theirs = await dependencies();
+  await Promise.all([...OURS.map((name) => pack(name, packed)), ...theirs.map((name) => packInstalled(name, packed))]);
   const npm = (args: readonly string[], cwd = folder) =>
     must("npm", [...args, "--offline", "--no-audit", "--no-fund", `--cache=${join(folder, "cache")}`], cwd);
   await writeFile(join(folder, "package.json"), '{ "private": true }\n');
-  await npm(["install", "--no-save", ...[...OURS, "citty"].map(tarball)]);
+  await npm(["install", "--no-save", ...[...OURS, ...theirs].map(tarball)]);
   await linkTools(join(folder, "node_modules"));
-  return { folder, tarball, npm };
+  return { folder, tsc: join(folder, "node_modules", "typescript", "bin", "tsc"), tarball, npm };
 }
 
 /** Before the first release the version is one that no floor admits; the tarball gets the one that it will have. */
@@ -56,9 +56,15 @@ async function pack(name: string, packed: string): Promise<void> {
   await must("tar", ["-czf", `${name}.tgz`, "-C", name, "package"], packed);
 }
 
-/** A dependency of ours, from where the workspace has it. */
+/** What the kit depends on. None of them depends on anything, else npm would ask for it and fail. */
+async function dependencies(): Promise<string[]> {
+  const { dependencies: found } = await readManifest(join(PACKAGES, "provider-testing"));
+  return Object.keys(found ?? {});
+}
+
+/** A dependency of the kit, from where the workspace has it. */
 async function packInstalled(name: string, packed: string): Promise<void> {
-  const source = await realpath(join(PACKAGES, "create-provider", "node_modules", name));
+  const source = await realpath(join(PACKAGES, "provider-testing", "node_modules", name));
   await cp(source, join(packed, name, "package"), { recursive: true });
   await must("tar", ["-czf", `${name}.tgz`, "-C", name, "package"], packed);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HistoryKey } from "@agentfw/core";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
-import { startFaultProxy } from "@agentfw/test-servers";
+import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { startEmulator } from "../../src/emulator.ts";
 import { placeOf } from "../../src/history/names.ts";
 import { FoundryHistoryStore, FoundryStateStore, LocalStateStore } from "../../src/index.ts";
@@ -43,9 +43,7 @@ export async function openHistoryOnEmulator(given: OpenOptions = {}, isolation =
       store: new FoundryHistoryStore(state, { ...PATIENT, ...given }),
       close,
       another: async () => new FoundryHistoryStore(await open(), { ...PATIENT, ...given }),
-      breakBackend: () => proxy.refuse(),
-      stallBackend: async () => proxy.blackhole(),
-      healBackend: () => proxy.pass(),
+      ...faultHooks(proxy, { protocol: "http" }),
       corrupt: (key, position) => corrupt(state, key, position),
       sharedClient: async () => ({
         store: new FoundryHistoryStore(state, { ...PATIENT, ...given }),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StateStore } from "@agentfw/core";
 import type { OpenedStateStore, OpenOptions } from "@agentfw/provider-testing";
-import { startFaultProxy } from "@agentfw/test-servers";
+import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { createDefaultHttpClient } from "@azure/core-rest-pipeline";
 import { startEmulator } from "../../src/emulator.ts";
 import { FoundryStateStore, type FoundryStateStoreOptions, LocalStateStore } from "../../src/index.ts";
@@ -51,9 +51,7 @@ export async function openOnEmulator(given: OpenOptions = {}, isolation = false)
       close,
       advanceTime: (milliseconds) => emulator.advanceTime(milliseconds),
       another: () => (isolation ? asOwner(null) : open()),
-      breakBackend: () => proxy.refuse(),
-      stallBackend: async () => proxy.blackhole(),
-      healBackend: () => proxy.pass(),
+      ...faultHooks(proxy, { protocol: "http" }),
       sharedClient: async () => {
         const shared = await FoundryStateStore.getOrCreate(`${NAME}-shared`, {
           ...options,

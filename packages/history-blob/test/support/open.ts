@@ -1,6 +1,6 @@
 import type { HistoryKey } from "@agentfw/core";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
-import { startFaultProxy } from "@agentfw/test-servers";
+import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { inject } from "vitest";
 import { BlobHistoryStore, type BlobHistoryStoreOptions } from "../../src/index.ts";
 import { decodeTurn } from "../../src/line-format.ts";
@@ -40,9 +40,7 @@ export async function openThroughProxy(
       await proxy.close();
       await container.deleteIfExists();
     },
-    breakBackend: () => proxy.refuse(),
-    stallBackend: async () => proxy.blackhole(),
-    healBackend: () => proxy.pass(),
+    ...faultHooks(proxy, { protocol: "http" }),
     corrupt: (key, position) => corruptRecord(key, position),
     sharedClient: async () => ({
       store: new BlobHistoryStore({ container }, options),

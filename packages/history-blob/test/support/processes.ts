@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,17 +12,8 @@ const BANNER = 'import { createRequire as r } from "node:module"; const require 
 
 /** Runs tasks in processes of their own, which begin at the same moment, and gives their exit codes. */
 export async function runTogether(tasks: readonly ChildTask[]): Promise<(number | null)[]> {
-  const program = await bundle();
-  const children = tasks.map((task) => {
-    const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
-    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-    onTestFinished(async () => {
-      child.kill("SIGKILL");
-      await ended;
-    });
-    const ready = new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
-    return { ended, ready: Promise.race([ready, ended]), begin: () => child.stdin.end("begin\n") };
-  });
+  const program = await bundle("child.ts");
+  const children = tasks.map((task) => start(program, task));
   await Promise.all(children.map(({ ready }) => ready));
   for (const { begin } of children) {
     begin();
@@ -30,14 +21,69 @@ export async function runTogether(tasks: readonly ChildTask[]): Promise<(number 
   return Promise.all(children.map(({ ended }) => ended));
 }
 
+/** A process that can be killed in the middle of its task. */
+export interface Killable {
+  /** Ends it as a machine does that loses its power; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Begins a task in a process of its own. */
+export async function runOne(task: ChildTask): Promise<Killable> {
+  const { child, ended, ready, begin } = start(await bundle("child.ts"), task);
+  await ready;
+  begin();
+  return {
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Runs a program of this folder in a process with environment variables of its own, and gives what it printed. */
+export async function outputOf(name: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const program = await bundle(name);
+  const child = spawn(process.execPath, [program], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const printed: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => printed.push(piece));
+  await ended;
+  return Buffer.concat(printed).toString("utf8");
+}
+
+interface Child {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly ready: Promise<unknown>;
+  begin(): void;
+}
+
+function start(program: string, task: ChildTask): Child {
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const ready = new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
+  return { child, ended, ready: Promise.race([ready, ended]), begin: () => void child.stdin.end("begin\n") };
+}
+
 /** The oldest supported Node runs no TypeScript. */
-async function bundle(): Promise<string> {
+async function bundle(name: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "agentfw-history-blob-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const esbuild = createRequire(new URL("../../../../package.json", import.meta.url))("esbuild");
   const outfile = join(directory, "child.mjs");
   await esbuild.build({
-    entryPoints: [fileURLToPath(new URL("child.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(name, import.meta.url))],
     outfile,
     bundle: true,
     platform: "node",

@@ -26,7 +26,12 @@ export type Fault =
       readonly code?: string;
       readonly body?: string;
       readonly isDone?: boolean;
+      readonly retryAfter?: string;
     }
+  /** A listing gives one blob, and says that there are more where there are. */
+  | { readonly kind: "shorten" }
+  /** The answer does not say which range it is, as if it were all of the blob. */
+  | { readonly kind: "unranged" }
   /** Half of the answer's body comes. */
   | { readonly kind: "cut" }
   /** Nothing comes, with `isDone` after the service has done it. */
@@ -104,6 +109,9 @@ export async function startServiceProxy(): Promise<ServiceProxy> {
         return;
       }
     }
+    if (fault?.kind === "shorten") {
+      incoming.url = (incoming.url ?? "").replace(/maxresults=\d+/, "maxresults=1");
+    }
     const isHeldBack = fault?.kind === "answer" || fault?.kind === "stall";
     const answer = isHeldBack && !fault.isDone ? undefined : await pass(incoming, Buffer.concat(body));
     asked.answeredBytes = answer?.body.length ?? 0;
@@ -139,16 +147,16 @@ function respond(
     return;
   }
   if (fault?.kind === "answer") {
-    const { status, code, body } = fault;
+    const { status, code, body, retryAfter } = fault;
     if (body !== undefined) {
       outgoing.writeHead(status, { "content-type": "application/xml" });
       outgoing.end(body);
       return;
     }
-    outgoing.writeHead(
-      status,
-      code === undefined ? {} : { "x-ms-error-code": code, "content-type": "application/xml" },
-    );
+    outgoing.writeHead(status, {
+      ...(code === undefined ? {} : { "x-ms-error-code": code, "content-type": "application/xml" }),
+      ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+    });
     outgoing.end(
       code === undefined ? "" : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`,
     );
@@ -158,6 +166,10 @@ function respond(
   const headers = { ...message.headers };
   delete headers["transfer-encoding"];
   const method = message.statusCode === 304 ? {} : { "content-length": String(body.length) };
+  if (fault?.kind === "unranged") {
+    message.statusCode = 200;
+    delete headers["content-range"];
+  }
   outgoing.writeHead(message.statusCode ?? 500, { ...headers, ...method });
   if (fault?.kind === "cut") {
     outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());

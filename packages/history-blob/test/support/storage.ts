@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ContainerClient } from "@azure/storage-blob";
+import { ContainerClient, ContainerSASPermissions } from "@azure/storage-blob";
 import { inject, onTestFinished } from "vitest";
 import { BlobHistoryStore, type BlobHistoryStoreOptions } from "../../src/index.ts";
 import { type ServiceProxy, startServiceProxy } from "./service-proxy.ts";
@@ -27,6 +27,12 @@ export function openStore(container: ContainerClient, options: BlobHistoryStoreO
   return new BlobHistoryStore({ container }, { timeoutMs: 20_000, ...options });
 }
 
+/** The URL of a container with a SAS that has these rights. */
+export function sasUrl(container: ContainerClient, rights: string): Promise<string> {
+  const expiresOn = new Date(Date.now() + 3_600_000);
+  return container.generateSasUrl({ permissions: ContainerSASPermissions.parse(rights), expiresOn });
+}
+
 /** The names of all blobs, in their order. */
 export async function blobNames(container: ContainerClient, prefix = ""): Promise<string[]> {
   const names: string[] = [];
@@ -51,7 +57,9 @@ export async function rewrite(
   const { metadata = {} } = await blob.getProperties();
   const content = change(await contentOf(container, name));
   await blob.create({ metadata });
-  await blob.appendBlock(content, content.length);
+  if (content.length > 0) {
+    await blob.appendBlock(content, content.length);
+  }
 }
 
 /** A store that connects itself through a proxy, and a container of the test's own. */

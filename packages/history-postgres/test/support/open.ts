@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { HistoryKey } from "@agentfw/core";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
-import { startFaultProxy } from "@agentfw/test-servers";
+import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { inject } from "vitest";
@@ -71,9 +71,7 @@ async function openAt(url: string, options: Options): Promise<OpenedHistoryStore
       await Promise.all(stores.map((store) => store.close()));
       await Promise.all([admin.end(), shared.end(), proxy.close()]);
     },
-    breakBackend: () => proxy.refuse(),
-    stallBackend: async () => proxy.blackhole(),
-    healBackend: () => proxy.pass(),
+    ...faultHooks(proxy),
     sharedClient: async () => ({
       store: new PostgresHistoryStore({ pool: shared }, options),
       isClientOpen: async () => (await shared.query("SELECT 1")).rows.length === 1,

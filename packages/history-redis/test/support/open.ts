@@ -1,5 +1,5 @@
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
-import type { FaultProxy } from "@agentfw/test-servers";
+import { faultHooks } from "@agentfw/test-servers";
 import { Cluster } from "ioredis";
 import { vi } from "vitest";
 import { type RedisClient, RedisHistoryStore } from "../../src/index.ts";
@@ -43,7 +43,7 @@ export function opener(connected: Connected): (options?: OpenOptions) => Promise
     return {
       store: first,
       another: async () => open(),
-      ...faults(proxies),
+      ...faultHooks(proxies),
       corrupt: async (key, position) => {
         await admin.call("lset", [conversationKeys(options.keyPrefix, key).records, position, "no record at all"]);
       },
@@ -56,17 +56,6 @@ export function opener(connected: Connected): (options?: OpenOptions) => Promise
       },
       close,
     };
-  };
-}
-
-function faults(proxies: readonly FaultProxy[]) {
-  const each = async (fault: (proxy: FaultProxy) => unknown) => {
-    await Promise.all(proxies.map(fault));
-  };
-  return {
-    breakBackend: () => each((proxy) => proxy.refuse()),
-    stallBackend: () => each((proxy) => proxy.blackhole()),
-    healBackend: () => each((proxy) => proxy.pass()),
   };
 }
 

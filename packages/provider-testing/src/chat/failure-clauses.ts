@@ -1,6 +1,7 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
 import { ensure, expectCode, same } from "../expect.ts";
 import { duringOutage, expectOutage, openWithDeadline } from "../outage.ts";
+import { soon } from "../soon.ts";
 import { expectWrongOptionsRefused } from "../wrong-options.ts";
 import type { ChatFailure } from "./script.ts";
 import { ask, type ChatClause, message, QUESTION, rejectionOf } from "./support.ts";
@@ -59,7 +60,7 @@ export const failureClauses: readonly ChatClause[] = [
       for (const how of ["silent", "stalled"] as const) {
         const opened = await openWithDeadline(trial);
         await opened.interruptNext?.(how);
-        await expectCode(ask(opened.client), `a service that is ${how}`, "timeout");
+        await expectCode(soon(ask(opened.client), `a service that is ${how}`), `a service that is ${how}`, "timeout");
       }
     },
   },
@@ -110,8 +111,6 @@ export const failureClauses: readonly ChatClause[] = [
       }
       await opened.failNext?.("failed");
       const updates = client.stream(QUESTION, {})[Symbol.asyncIterator]();
-      // Long enough for a promise that was begun too early to be rejected where nobody waits.
-      await new Promise((resolve) => setTimeout(resolve, 50));
       const first = await rejectionOf(updates.next(), "the first piece of an answer that failed");
       ensure(isAgentFrameworkError(first), "what is thrown is an error of the framework", first);
       same((await updates.next()).done, true, "the iteration is over after its failure");

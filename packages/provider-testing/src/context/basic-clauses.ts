@@ -90,9 +90,10 @@ export const basicClauses: readonly ContextClause[] = [
       const session = sessionOf("ann");
       for (let turn = 0; turn < 12; turn += 1) {
         const run = await new Turn([provider], { session, runId: `run-${turn}` }).begin();
-        const { groups } = groupMessages(run.added(provider.sourceId));
+        const { groups, orphans } = groupMessages(run.added(provider.sourceId));
+        same(orphans.length, 0, "the number of results without their calls in what is added");
         for (const group of groups) {
-          ensure(!isDangling(group), "what is added holds no result without its call");
+          ensure(!isDangling(group), "what is added holds no reasoning without what it led to");
           ensure(openCalls(group).length === 0, "what is added holds no call without its result");
         }
         await run.answer(callAndResult(turn));

@@ -10,6 +10,7 @@ import { idempotencyClauses } from "./idempotency-clauses.ts";
 import { inputClauses } from "./input-clauses.ts";
 import { limitClauses } from "./limit-clauses.ts";
 import { listClauses } from "./list-clauses.ts";
+import { lostReplyClauses } from "./lost-reply-clauses.ts";
 import { outageClauses } from "./outage-clauses.ts";
 import { readClauses } from "./read-clauses.ts";
 import { replaceClauses } from "./replace-clauses.ts";
@@ -31,6 +32,7 @@ export const historyStoreContract: readonly HistoryClause[] = [
   ...inputClauses,
   ...limitClauses,
   ...listClauses,
+  ...lostReplyClauses,
   ...outageClauses,
   ...readClauses,
   ...replaceClauses,

@@ -3,6 +3,7 @@ import { boundaryClauses } from "./boundary-clauses.ts";
 import { conditionClauses } from "./condition-clauses.ts";
 import { isolationClauses } from "./isolation-clauses.ts";
 import { listClauses } from "./list-clauses.ts";
+import { lostReplyClauses } from "./lost-reply-clauses.ts";
 import type { StateClause } from "./support.ts";
 
 /** Every clause of the contract of StateStore, in the order of their ids. */
@@ -12,4 +13,5 @@ export const stateStoreContract: readonly StateClause[] = [
   ...conditionClauses,
   ...isolationClauses,
   ...listClauses,
+  ...lostReplyClauses,
 ].sort((left, right) => (left.id < right.id ? -1 : 1));

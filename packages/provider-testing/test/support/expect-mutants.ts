@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ContractClause, type Opened, runClause } from "../../src/index.ts";
+import { type ContractClause, type OpenedSubject, runClause } from "../../src/index.ts";
 import type { Mutant } from "./mutant.ts";
 
 /**
@@ -7,11 +7,11 @@ import type { Mutant } from "./mutant.ts";
  * clauses that are named for it, and every clause fails on at least one of them. Clauses that measure time are named in
  * `alone`; the others wait together.
  */
-export function expectMutants<O extends Opened>(
+export function expectMutants<O extends OpenedSubject>(
   contract: readonly ContractClause<O>[],
   sound: (options?: object) => Promise<O>,
   mutants: readonly Mutant<O>[],
-  { alone }: { readonly alone: readonly string[] },
+  { alone, noun = "store" }: { readonly alone: readonly string[]; readonly noun?: string },
 ): void {
   const clauseOf = (id: string) => {
     const clause = contract.find((one) => one.id === id);
@@ -24,7 +24,11 @@ export function expectMutants<O extends Opened>(
     const results = [];
     for (const id of ids) {
       const { outcome, error } = await runClause(clauseOf(id), mutant);
-      results.push(outcome === "failed" ? `${id} failed` : `${id} ${outcome}${error === undefined ? "" : error}`);
+      results.push(
+        outcome === "failed" || outcome === "upcoming"
+          ? `${id} failed`
+          : `${id} ${outcome}${error === undefined ? "" : error}`,
+      );
     }
     return results;
   };
@@ -33,7 +37,7 @@ export function expectMutants<O extends Opened>(
     const isNow = (ids: readonly string[]) => ids.some((id) => alone.includes(id)) !== concurrent;
 
     const clauses = contract.filter(({ id }) => isNow([id]));
-    describe("a sound store", { concurrent }, () => {
+    describe(`a sound ${noun}`, { concurrent }, () => {
       test.each(clauses.map((clause) => [clause.id, clause] as const))("passes %s", async (_, clause) => {
         const { outcome, error, reason } = await runClause(clause, { name: "sound", open: sound });
         expect({ outcome, error, reason }).toEqual({ outcome: "passed", error: undefined, reason: undefined });
@@ -41,7 +45,7 @@ export function expectMutants<O extends Opened>(
     });
 
     const defective = mutants.filter(({ kills, spares }) => isNow([...kills, ...spares]));
-    describe("a store that", { concurrent }, () => {
+    describe(`a ${noun} that`, { concurrent }, () => {
       test.each(defective.map((mutant) => [mutant.name, mutant.kills.join(", "), mutant] as const))(
         "%s fails %s",
         async (_, __, mutant) => {
@@ -52,12 +56,12 @@ export function expectMutants<O extends Opened>(
     });
   }
 
-  test("every clause fails on some defective store", () => {
+  test(`every clause fails on some defective ${noun}`, () => {
     const killing = new Set(mutants.flatMap(({ kills }) => kills));
     expect(contract.map(({ id }) => id).filter((id) => !killing.has(id))).toEqual([]);
   });
 
-  test("no two defective stores have one name", () => {
+  test(`no two defective ${noun}s have one name`, () => {
     expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
   });
 }

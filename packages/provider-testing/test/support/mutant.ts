@@ -1,12 +1,23 @@
-import type { FileStore, HistoryStore, StateStore } from "@agentfw/core";
-import type { Opened, OpenedFileStore, OpenedHistoryStore, OpenedStateStore, OpenOptions } from "../../src/index.ts";
+import type { ChatClient, ContextProvider, FileStore, HistoryStore, StateStore } from "@agentfw/core";
+import type {
+  OpenedChatClient,
+  OpenedContextProvider,
+  OpenedFileStore,
+  OpenedHistoryStore,
+  OpenedStateStore,
+  OpenedSubject,
+  OpenOptions,
+  WrongOptions,
+} from "../../src/index.ts";
+import { type ChatService, openChatWith, referenceChatClient } from "./reference-chat.ts";
+import { openContextWith, referenceContextProvider } from "./reference-context.ts";
 import { type FileWorld, openFileWith, referenceFileStore } from "./reference-file.ts";
 import { type HistoryWorld, openHistoryWith, referenceHistoryStore } from "./reference-history.ts";
 import { openStateWith, referenceStateStore, type StateWorld } from "./reference-state.ts";
 
-/** A store with one defect, and the clauses that must notice it. */
-export interface Mutant<O extends Opened = Opened> {
-  /** What the store does wrong, as one would say it in a bug report. */
+/** A store, provider or client with one defect, and the clauses that must notice it. */
+export interface Mutant<O extends OpenedSubject = OpenedSubject> {
+  /** What it does wrong, as one would say it in a bug report. */
   readonly name: string;
   readonly kills: readonly string[];
   /** Clauses that the defect gets past: they show what the killing clause is needed for. */
@@ -19,6 +30,8 @@ export interface MutantOptions {
   readonly spares?: readonly string[];
   /** Changes what the store behind the defect is opened with. */
   readonly adjust?: (options: OpenOptions) => OpenOptions;
+  /** What providers and clients are to refuse when they are made. */
+  readonly wrongOptions?: () => WrongOptions;
 }
 
 /** Opened without an expiry of its own, for defects that bring their own. */
@@ -67,6 +80,34 @@ export function fileMutant(
     return { ...store, ...change(store, world) };
   };
   return { name, kills, spares: options.spares ?? [], open: openFileWith(make) };
+}
+
+/** A defective ContextProvider. */
+export function contextMutant(
+  name: string,
+  kills: readonly string[],
+  change: (provider: Required<ContextProvider>, world: HistoryWorld) => Partial<ContextProvider>,
+  { spares = [], wrongOptions }: MutantOptions = {},
+): Mutant<OpenedContextProvider> {
+  const make = (world: HistoryWorld) => {
+    const provider = referenceContextProvider(world);
+    return { ...provider, ...change(provider, world) };
+  };
+  return { name, kills, spares, open: openContextWith(make, wrongOptions) };
+}
+
+/** A defective ChatClient. */
+export function chatMutant(
+  name: string,
+  kills: readonly string[],
+  change: (client: Required<ChatClient>, service: ChatService) => Partial<ChatClient>,
+  { spares = [], wrongOptions }: MutantOptions = {},
+): Mutant<OpenedChatClient> {
+  const make = (service: ChatService) => {
+    const client = referenceChatClient(service);
+    return { ...client, ...change(client, service) };
+  };
+  return { name, kills, spares, open: openChatWith(make, wrongOptions) };
 }
 
 /** Runs one piece of work after the other. */

@@ -1,9 +1,9 @@
 import { type ContextProvider, HistoryProvider } from "@agentfw/core";
-import type { OpenedContextProvider, OpenOptions } from "../../src/index.ts";
+import type { OpenedContextProvider, OpenOptions, WrongOptions } from "../../src/index.ts";
 import { HistoryWorld, referenceHistoryStore } from "./reference-history.ts";
 
 /** A provider that can do everything the kit asks for, over a store of its own world. */
-export function referenceContextProvider(world: HistoryWorld): ContextProvider {
+export function referenceContextProvider(world: HistoryWorld): Required<ContextProvider> {
   const history = new HistoryProvider(referenceHistoryStore(world));
   return {
     sourceId: history.sourceId,
@@ -23,7 +23,7 @@ export function referenceContextProvider(world: HistoryWorld): ContextProvider {
 /** Opens providers that `make` builds over a world of their own. */
 export function openContextWith(
   make: (world: HistoryWorld) => ContextProvider,
-  wrongOptions: () => Readonly<Record<string, () => unknown>> = refused,
+  wrongOptions: () => WrongOptions = refused,
 ): (options?: OpenOptions) => Promise<OpenedContextProvider> {
   return async (options = {}) => {
     const world = new HistoryWorld({}, options);
@@ -40,7 +40,7 @@ export function openContextWith(
   };
 }
 
-function refused(): Readonly<Record<string, () => unknown>> {
+function refused(): WrongOptions {
   const store = referenceHistoryStore(new HistoryWorld({}, {}));
   return {
     "an empty source id": () => new HistoryProvider(store, { sourceId: "" }),

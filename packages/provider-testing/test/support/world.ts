@@ -8,8 +8,21 @@ export class World {
   broken = false;
   stalled = false;
   timeoutMs = 5_000;
+  /** What happens to the next call on its way. */
+  fault: "lost reply" | "lost request" | "duplicate" | undefined;
 
-  readonly hooks: Required<Pick<Opened, "breakBackend" | "stallBackend" | "healBackend" | "advanceTime">> = {
+  readonly hooks: Required<
+    Pick<
+      Opened,
+      | "breakBackend"
+      | "stallBackend"
+      | "healBackend"
+      | "advanceTime"
+      | "loseNextReply"
+      | "loseNextRequest"
+      | "duplicateNextRequest"
+    >
+  > = {
     breakBackend: async (): Promise<void> => {
       this.broken = true;
     },
@@ -22,6 +35,15 @@ export class World {
     },
     advanceTime: (milliseconds: number): void => {
       this.now += milliseconds;
+    },
+    loseNextReply: (): void => {
+      this.fault = "lost reply";
+    },
+    loseNextRequest: (): void => {
+      this.fault = "lost request";
+    },
+    duplicateNextRequest: (): void => {
+      this.fault = "duplicate";
     },
   };
 
@@ -38,8 +60,24 @@ export class World {
       if (this.stalled) {
         await new Promise(() => {});
       }
-      return work();
+      return this.#carryOut(work);
     });
+  }
+
+  async #carryOut<T>(work: () => Promise<T>): Promise<T> {
+    const { fault } = this;
+    this.fault = undefined;
+    if (fault === "lost request") {
+      throw new AgentFrameworkError("unavailable", "the connection ended", { provider: "reference" });
+    }
+    const result = await work();
+    if (fault === "duplicate") {
+      await work().catch(() => {});
+    }
+    if (fault === "lost reply") {
+      throw new AgentFrameworkError("outcome_unknown", "the connection ended", { provider: "reference" });
+    }
+    return result;
   }
 }
 

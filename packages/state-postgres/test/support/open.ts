@@ -1,5 +1,5 @@
 import type { OpenedStateStore, OpenOptions } from "@agentfw/provider-testing";
-import { startFaultProxy } from "@agentfw/test-servers";
+import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { inject } from "vitest";
@@ -68,9 +68,7 @@ async function openAt(url: string, options: Options): Promise<OpenedStateStore> 
       await Promise.all(stores.map((store) => store.close()));
       await Promise.all([admin.end(), shared.end(), proxy.close()]);
     },
-    breakBackend: () => proxy.refuse(),
-    stallBackend: async () => proxy.blackhole(),
-    healBackend: () => proxy.pass(),
+    ...faultHooks(proxy),
     sharedClient: async () => ({
       store: new PostgresStateStore({ pool: shared }, options),
       isClientOpen: async () => (await shared.query("SELECT 1")).rows.length === 1,

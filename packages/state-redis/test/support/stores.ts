@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { OpenedStateStore, OpenOptions } from "@agentfw/provider-testing";
-import { type FaultProxy, startFaultProxy } from "@agentfw/test-servers";
+import { type FaultProxy, faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis-5";
 import { inject } from "vitest";
@@ -98,7 +98,7 @@ export function opener(connected: Connected): (options?: OpenOptions) => Promise
     return {
       store: open(),
       another: async () => open(),
-      ...faults(proxies),
+      ...faultHooks(proxies),
       sharedClient: async () => {
         const client = connected === "cluster" ? openCluster() : openNode();
         const store = new RedisStateStore({ client }, { keyPrefix });
@@ -110,16 +110,5 @@ export function opener(connected: Connected): (options?: OpenOptions) => Promise
         await Promise.all(proxies.map((proxy) => proxy.close()));
       },
     };
-  };
-}
-
-function faults(proxies: readonly FaultProxy[]) {
-  const each = async (fault: (proxy: FaultProxy) => unknown) => {
-    await Promise.all(proxies.map(fault));
-  };
-  return {
-    breakBackend: () => each((proxy) => proxy.refuse()),
-    stallBackend: () => each((proxy) => proxy.blackhole()),
-    healBackend: () => each((proxy) => proxy.pass()),
   };
 }

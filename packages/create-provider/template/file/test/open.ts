@@ -9,7 +9,8 @@ export const cannot = {};
 
 /**
  * Opens a store that sees nothing another call wrote: a schema, prefix or folder of its own. Offer as many hooks as you
- * can beside the store; the kit's README lists them, and what each of them covers.
+ * can beside the store; the kit's README lists them, and what each of them covers. For an engine behind TCP or HTTP,
+ * `startFaultProxy` and `faultHooks` of `@agentfw/provider-testing/faults` give those that break something.
  */
 export async function openFileStore(options: OpenOptions = {}): Promise<OpenedFileStore> {
   return {

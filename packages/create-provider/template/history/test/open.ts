@@ -1,4 +1,5 @@
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
+import { notWritten } from "../src/errors.ts";
 import { __class__ } from "../src/index.ts";
 
 /** What the store is called in reports. */
@@ -9,11 +10,14 @@ export const cannot = {};
 
 /**
  * Opens a store that sees nothing another call wrote: a schema, prefix or folder of its own. Offer as many hooks as you
- * can beside the store; the kit's README lists them, and what each of them covers.
+ * can beside the store; the kit's README lists them, and what each of them covers. For an engine behind TCP or HTTP,
+ * `startFaultProxy` and `faultHooks` of `@agentfw/provider-testing/faults` give those that break something.
  */
 export async function openHistoryStore(options: OpenOptions = {}): Promise<OpenedHistoryStore> {
   return {
     store: new __class__({ ...options }),
     another: async () => new __class__({ ...options }),
+    // Whoever declares conditional appends has to show that one does not run into itself.
+    loseNextReply: () => notWritten("loseNextReply"),
   };
 }

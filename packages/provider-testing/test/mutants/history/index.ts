@@ -3,6 +3,7 @@ import type { Mutant } from "../../support/mutant.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
+import { lostReplyMutants } from "./lost-reply-mutants.ts";
 import { readMutants } from "./read-mutants.ts";
 import { replaceMutants } from "./replace-mutants.ts";
 import { versionMutants } from "./version-mutants.ts";
@@ -11,6 +12,7 @@ import { writeMutants } from "./write-mutants.ts";
 /** Every defective HistoryStore. */
 export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...boundaryMutants,
+  ...lostReplyMutants,
   ...keyMutants,
   ...lifetimeMutants,
   ...readMutants,

@@ -3,10 +3,12 @@ import type { Mutant } from "../../support/mutant.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { itemAndConditionMutants } from "./item-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
+import { lostReplyMutants } from "./lost-reply-mutants.ts";
 
 /** Every defective StateStore. */
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...boundaryMutants,
+  ...lostReplyMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
 ];

@@ -1,0 +1,31 @@
+import { assertName, assertObject, configurationError } from "@agentfw/core";
+
+/** Options of `__class__`. */
+export interface __class__Options {
+  /** Names the provider's state in a session and stamps what it adds. One agent has no two alike. @default "__provider__" */
+  readonly sourceId?: string | undefined;
+}
+
+/** The options with defaults in place. */
+export interface Settings {
+  readonly sourceId: string;
+}
+
+const KNOWN: readonly string[] = ["sourceId"];
+
+/**
+ * Checks the options and fills in defaults. An option that is not known is refused: whoever sets it relies on it.
+ *
+ * @throws `configuration` naming the option and the rule.
+ */
+export function resolveOptions(options: __class__Options): Settings {
+  assertObject(options, "options");
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !KNOWN.includes(name)) {
+      throw configurationError(name, `is none of ${KNOWN.join(", ")}`);
+    }
+  }
+  const { sourceId = "__provider__" } = options;
+  assertName(sourceId, "sourceId");
+  return { sourceId };
+}

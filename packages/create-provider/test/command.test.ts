@@ -1,0 +1,147 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCli } from "../src/cli-run.ts";
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agentfw-command-"));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function command(...args: string[]): Promise<{ code: number; output: string }> {
+  const written: string[] = [];
+  const code = await runCli(args, folder, (text) => written.push(text));
+  return { code, output: written.join("") };
+}
+
+/** Runs the command, which has to refuse, and gives what it said. The folder must be as it was. */
+async function refusal(...args: string[]): Promise<string> {
+  const before = await readdir(folder, { recursive: true });
+  const { code, output } = await command(...args);
+  expect(code).toBe(2);
+  expect(await readdir(folder, { recursive: true })).toEqual(before);
+  return output;
+}
+
+describe("a project", () => {
+  it("goes to a new folder with the package's name, and the next commands are shown", async () => {
+    const { code, output } = await command("history", "sqlite");
+    expect(code).toBe(0);
+    expect(output).toContain("cd agentfw-history-sqlite\n  npm install\n  npm test\n");
+    expect(output).toContain("src/sqlite-history-store.ts");
+    expect(await readdir(folder)).toEqual(["agentfw-history-sqlite"]);
+    expect((await readdir(join(folder, "agentfw-history-sqlite"))).sort()).toEqual([
+      ".changeset",
+      ".github",
+      ".gitignore",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "package.json",
+      "src",
+      "test",
+      "tsconfig.build.json",
+      "tsconfig.json",
+      "vitest.config.ts",
+    ]);
+  });
+
+  it("takes the scope that it is given, and a folder of any name", async () => {
+    const { code, output } = await command("state", "sqlite", "--scope", "@acme", "--directory=some where/deep");
+    expect(code).toBe(0);
+    expect(output).toContain('cd "some where/deep"\n');
+    const manifest = JSON.parse(await readFile(join(folder, "some where", "deep", "package.json"), "utf8"));
+    expect(manifest.name).toBe("@acme/state-sqlite");
+  });
+
+  it("goes to the folder that the person is in, also when it is a new git repository", async () => {
+    await mkdir(join(folder, ".git"));
+    const { code, output } = await command("file", "sqlite", "-d", ".");
+    expect(code).toBe(0);
+    expect(output).not.toContain("cd ");
+    expect(await readdir(folder)).toContain("package.json");
+  });
+});
+
+describe("what is there already", () => {
+  beforeEach(async () => {
+    await mkdir(join(folder, "taken"));
+    await writeFile(join(folder, "taken", "README.md"), "mine");
+    await writeFile(join(folder, "taken", "notes.txt"), "mine");
+  });
+
+  it("is not touched: a folder that is not empty is refused", async () => {
+    expect(await refusal("history", "sqlite", "-d", "taken")).toMatch(/^directory: .+ is not empty/);
+    expect(await readFile(join(folder, "taken", "README.md"), "utf8")).toBe("mine");
+  });
+
+  it("is replaced with --force where it has the same name, and kept where it has not", async () => {
+    expect((await command("history", "sqlite", "-d", "taken", "--force")).code).toBe(0);
+    expect(await readFile(join(folder, "taken", "README.md"), "utf8")).toContain("# agentfw-history-sqlite");
+    expect(await readFile(join(folder, "taken", "notes.txt"), "utf8")).toBe("mine");
+  });
+
+  it("is not written through when it is a link", async () => {
+    await writeFile(join(folder, "elsewhere"), "mine");
+    await rm(join(folder, "taken", "README.md"));
+    await symlink(join(folder, "elsewhere"), join(folder, "taken", "README.md"));
+    expect((await command("history", "sqlite", "-d", "taken", "--force")).code).toBe(0);
+    expect(await readFile(join(folder, "elsewhere"), "utf8")).toBe("mine");
+    expect((await lstat(join(folder, "taken", "README.md"))).isFile()).toBe(true);
+  });
+
+  it("may be a file, which is no folder", async () => {
+    expect(await refusal("history", "sqlite", "-d", "taken/notes.txt")).toMatch(/^directory: .+ is not a folder/);
+    expect(await refusal("history", "sqlite", "-d", "taken/notes.txt/deeper")).toMatch(
+      /^directory: .+ is not a folder/,
+    );
+  });
+
+  it("may be a directory where a file has to go; then it ends with 1 and says so", async () => {
+    await mkdir(join(folder, "taken", "package.json"));
+    const { code, output } = await command("history", "sqlite", "-d", "taken", "--force");
+    expect(code).toBe(1);
+    expect(output).toMatch(/^directory: .*package\.json/);
+  });
+});
+
+describe("a call that is not understood is refused with a sentence", () => {
+  it.each([
+    [[], "Missing required positional argument: KIND"],
+    [["history"], "Missing required positional argument: NAME"],
+    [["redis", "history"], 'kind: must be one of history, state, file, context, chat-client; it is "redis"'],
+    [["history", "../x"], "name: must be lower-case letters"],
+    [["history", "sqlite", "more"], "Not understood: more"],
+    [["history", "sqlite", "--template", "x"], "Not understood: --template x"],
+    [["history", "sqlite", "--yes"], "Not understood: --yes"],
+    [["history", "sqlite", "--scope"], "--scope: says nothing"],
+    [["history", "sqlite", "--directory="], "--directory: says nothing"],
+    [["history", "sqlite", "--scope", "agentfw"], 'scope: "@agentfw" is the project\'s own'],
+    [["history", "sqlite", "--scope=@agentfw"], 'scope: "@agentfw" is the project\'s own'],
+  ])("%j", async (args, text) => {
+    expect(await refusal(...args)).toContain(text);
+  });
+});
+
+it("shows its options and its version, and makes nothing", async () => {
+  for (const help of ["--help", "-h"]) {
+    const { code, output } = await command("history", "sqlite", help);
+    expect(code).toBe(0);
+    for (const word of [
+      "KIND",
+      "NAME",
+      "history, state, file, context, chat-client",
+      "--scope",
+      "--directory",
+      "--force",
+    ]) {
+      expect(output).toContain(word);
+    }
+  }
+  expect(await command("--version")).toEqual({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await readdir(folder)).toEqual([]);
+});

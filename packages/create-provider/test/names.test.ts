@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { CreateProviderError, nameProvider, providerKinds } from "../src/index.ts";
+
+/** The error that a request is refused with. */
+function refusal(request: { readonly kind?: string; readonly name?: string; readonly scope?: string }): unknown {
+  try {
+    // Callers in JavaScript can pass any kind.
+    return Reflect.apply(nameProvider, undefined, [{ kind: "history", name: "sqlite", ...request }]);
+  } catch (error) {
+    return error;
+  }
+}
+
+function expectRefusal(request: Parameters<typeof refusal>[0], argument: string): void {
+  const error = refusal(request);
+  expect(error).toBeInstanceOf(CreateProviderError);
+  expect(error).toMatchObject({ code: "configuration", message: expect.stringMatching(new RegExp(`^${argument}: `)) });
+}
+
+describe("names are derived", () => {
+  it("from the kind and the name", () => {
+    expect(nameProvider({ kind: "history", name: "sqlite" })).toEqual({
+      kind: "history",
+      name: "sqlite",
+      packageName: "agentfw-history-sqlite",
+      folder: "agentfw-history-sqlite",
+      provider: "history-sqlite",
+      className: "SqliteHistoryStore",
+      fileName: "sqlite-history-store",
+      description: "Conversation history for agentfw, on sqlite.",
+    });
+  });
+
+  it.each(["acme", "@acme"])("and from the scope %s", (scope) => {
+    const { packageName, folder } = nameProvider({ kind: "state", name: "sqlite", scope });
+    expect({ packageName, folder }).toEqual({ packageName: "@acme/state-sqlite", folder: "state-sqlite" });
+  });
+
+  it.each([
+    ["history", "SomeDb2HistoryStore", "some-db2-history-store"],
+    ["state", "SomeDb2StateStore", "some-db2-state-store"],
+    ["file", "SomeDb2FileStore", "some-db2-file-store"],
+    ["context", "SomeDb2ContextProvider", "some-db2-context-provider"],
+    ["chat-client", "SomeDb2ChatClient", "some-db2-chat-client"],
+  ] as const)("for the kind %s: %s in %s.ts", (kind, className, fileName) => {
+    expect(nameProvider({ kind, name: "some-db2" })).toMatchObject({ className, fileName });
+  });
+});
+
+describe("what no package, file or class can be called is refused", () => {
+  it.each([
+    "",
+    ".",
+    "..",
+    "../escape",
+    "a/b",
+    "a\\b",
+    "/etc",
+    "C:",
+    "a b",
+    "a\n",
+    "a\u0000",
+    "a\u001b[31m",
+    "Sqlite",
+    "sqlíte",
+    "2fa",
+    "-sqlite",
+    "sqlite-",
+    "my--sql",
+    "my_sql",
+    "my.sql",
+    "@acme/sqlite",
+    "$(id)",
+    "`id`",
+    "__proto__",
+    "a".repeat(61),
+  ])("the name %j", (name) => {
+    expectRefusal({ name }, "name");
+  });
+
+  it.each(["history-sqlite", "agentfw-sqlite"])("the name %s, which says the kind or the project again", (name) => {
+    expectRefusal({ name }, "name");
+  });
+
+  it.each([
+    "",
+    "@",
+    "..",
+    "../x",
+    "a/b",
+    "Acme",
+    ".acme",
+    "_acme",
+    "@@acme",
+    "a b",
+    "a\n",
+    "node_modules/",
+    "a".repeat(101),
+  ])("the scope %j", (scope) => {
+    expectRefusal({ scope }, "scope");
+  });
+
+  it.each(["", "redis", "History", "toString", "__proto__", "constructor", "history "])("the kind %j", (kind) => {
+    expectRefusal({ kind }, "kind");
+    expect(String(refusal({ kind }))).toContain(providerKinds.join(", "));
+  });
+
+  it("and shown without what would move the cursor or fill the screen", () => {
+    expect(String(refusal({ name: `\u001b[2J${"x".repeat(5_000)}` }))).toMatch(/^[\x20-\x7e…]{1,300}$/);
+  });
+});

@@ -1,0 +1,44 @@
+/** How far an entry may be from its row before the row must be written again. */
+const bytesTolerance = 0.02;
+// Other packages' files differ a little between the Nodes that they are loaded by.
+const filesTolerance = 0.1;
+
+/** What is wrong between measured rows, the table's rows by entry, and the accepted exceptions. One text each. */
+export function sizeProblems(rows, table, exceptions) {
+  const measured = new Set(rows.map(({ entry }) => entry));
+  return [
+    ...rows.flatMap((row) => [...limitProblems(row, exceptions), ...rowProblems(row, table.get(row.entry))]),
+    ...[...table.keys()].filter((entry) => !measured.has(entry)).map((entry) => `${entry} has a row and is not there`),
+    ...Object.keys(exceptions)
+      .filter((entry) => !measured.has(entry))
+      .map((entry) => `${entry} is an exception and is not there`),
+  ];
+}
+
+function limitProblems({ entry, bytes, limit }, exceptions) {
+  const isException = Object.hasOwn(exceptions, entry);
+  if (limit !== undefined && bytes > limit)
+    return isException ? [] : [`${entry} weighs ${bytes} bytes, minified and gzipped; the limit is ${limit}`];
+  return isException ? [`${entry} keeps its limit and needs no exception any more`] : [];
+}
+
+function rowProblems(row, known) {
+  if (known === undefined) return [`${row.entry} has no row`];
+  const problems = [];
+  if (isApart(row.bytes, known.bytes, bytesTolerance))
+    problems.push(`${row.entry} weighs ${row.bytes} bytes; its row says ${known.bytes}`);
+  if (row.ours !== known.ours) problems.push(`${row.entry} loads ${row.ours} of our files; its row says ${known.ours}`);
+  if (row.packages.join() !== known.packages.join())
+    problems.push(`${row.entry} loads ${list(row.packages)}; its row says ${list(known.packages)}`);
+  else if (isApart(row.foreign, known.foreign, filesTolerance))
+    problems.push(`${row.entry} loads ${row.foreign} files of other packages; its row says ${known.foreign}`);
+  return problems;
+}
+
+function isApart(value, known, tolerance) {
+  return Math.abs(value - known) > known * tolerance;
+}
+
+function list(names) {
+  return names.length === 0 ? "no other package" : names.join(", ");
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { place } from "../pack/alone.mjs";
+import { weigh } from "../pack/size.mjs";
+import { failure } from "../run.mjs";
+import { listPackages, readJson } from "../workspace.mjs";
+import { limitOf } from "./limits.mjs";
+import { loadedBy } from "./loaded.mjs";
+import { importTimes } from "./times.mjs";
+
+/**
+ * Measures every entry of every package that was packed: `{ entry, bytes, limit, ours, foreign, packages, times? }`.
+ * `entry` is what one imports; `times` are there for main entries when they are asked for.
+ */
+export async function measureSizes({ times = false, report = () => {} } = {}) {
+  const rows = [];
+  for (const one of listPackages().filter(({ manifest }) => manifest.private !== true)) {
+    report(one.manifest.name);
+    rows.push(...(await measurePackage(one, times)));
+  }
+  return rows;
+}
+
+async function measurePackage({ path, directory }, times) {
+  const unpacked = join(path, ".pack", "package");
+  const manifest = readPacked(unpacked, directory);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-sizes-")));
+  try {
+    place(folder, path, unpacked, manifest);
+    const rows = [];
+    for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
+      if (subpath === "./package.json") continue;
+      const entry = manifest.name + subpath.slice(1);
+      const loaded = await loadedBy(folder, entry);
+      const bytes = await weigh(join(unpacked, target.default));
+      rows.push({ entry, bytes, limit: limitOf({ directory, subpath }), ...loaded });
+      if (times && subpath === ".") rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
+    }
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a package cannot do without and is not ours. */
+function driversOf(manifest) {
+  const isOptional = (name) => manifest.peerDependenciesMeta?.[name]?.optional === true;
+  return Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(
+    (name) => !name.startsWith("@agentfw/") && !isOptional(name),
+  );
+}
+
+function readPacked(unpacked, directory) {
+  try {
+    return readJson(join(unpacked, "package.json"));
+  } catch {
+    throw failure(`${directory} was not packed: npm run check`);
+  }
+}

@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { examplesOf, importedPackages } from "../lib/install-proof/examples.mjs";
+import { exampleNeeds, floorsOf, needProblems } from "../lib/install-proof/needs.mjs";
+import { foreignNeeds, installedTree, treeProblems } from "../lib/install-proof/tree.mjs";
+import { mapParallel } from "../lib/parallel.mjs";
+import { write } from "./workspace-fixture.mjs";
+
+const isOurs = (name) => name.startsWith("@agentfw/");
+const manifest = {
+  dependencies: { ioredis: "^5.0.0 || ^6.0.0" },
+  peerDependencies: { "@agentfw/core": "^1.4.0", "@opentelemetry/api": "^1.9.0", zod: "^4.0.0" },
+  peerDependenciesMeta: { zod: { optional: true } },
+  devDependencies: { pglite: "0.5.17" },
+};
+const one = { name: "@agentfw/history-redis", manifest };
+const released = new Map([
+  ["@agentfw/core", { version: "1.5.0" }],
+  ["@agentfw/agent", { version: "1.0.0" }],
+]);
+
+it("reads what npm installed, with nested copies, aliases and scopes", () => {
+  const packages = {
+    "": {},
+    "node_modules/@agentfw/core": { version: "1.0.0" },
+    "node_modules/a/node_modules/b": { version: "2.0.0" },
+    "node_modules/old": { name: "b", version: "1.0.0" },
+  };
+  const folder = write({ "node_modules/.package-lock.json": { packages } });
+  expect(installedTree(folder)).toEqual(["@agentfw/core@1.0.0", "b@1.0.0", "b@2.0.0"]);
+  expect(installedTree(write({}))).toEqual([]);
+});
+
+it("names what should not be in a tree and what should", () => {
+  expect(treeProblems(["a@1", "b@1"], ["a@1", "c@1"])).toEqual([
+    "b@1 is a stranger in its tree",
+    "c@1 is missing from its tree",
+  ]);
+});
+
+it("takes drivers and the required peers of others for what a package brings", () => {
+  expect(foreignNeeds(manifest, isOurs)).toEqual(["@opentelemetry/api@^1.9.0", "ioredis@^5.0.0 || ^6.0.0"]);
+});
+
+it("knows what examples import", () => {
+  const code = [
+    'import { a } from "@agentfw/core/files";',
+    'import fs from "fs";',
+    'import "node:path";',
+    'export * from "zod/v4";',
+    'const b = await import("pg");',
+    'import type { C } from "ioredis";',
+    'import "./beside.ts";',
+  ];
+  expect(importedPackages(code.join("\n"))).toEqual(["@agentfw/core", "ioredis", "pg", "zod"]);
+});
+
+it("adds what examples import and the peers, ours as they are released", () => {
+  const examples = examplesOf(
+    '```ts\nimport "pglite";\nimport "@agentfw/agent";\nimport "@agentfw/history-redis";\n```\n',
+  );
+  expect(exampleNeeds(one, examples, released)).toEqual([
+    "@agentfw/agent@1.0.0",
+    "@agentfw/core@1.5.0",
+    "@opentelemetry/api@^1.9.0",
+    "pglite@0.5.17",
+    "zod@^4.0.0",
+  ]);
+  expect(needProblems(one, examples, released)).toEqual([]);
+  expect(needProblems(one, examplesOf('```ts\nimport "left-pad";\n```\n'), released)).toEqual([
+    "an example imports left-pad, which no field of package.json names",
+  ]);
+});
+
+it("reads the oldest version of ours that a package takes", () => {
+  expect(floorsOf(one, isOurs)).toEqual([{ name: "@agentfw/core", version: "1.4.0" }]);
+});
+
+it("keeps examples at their lines of the README", () => {
+  expect(examplesOf("text\n```ts run\na();\n```\n")).toEqual([
+    { name: "readme-3", code: "\n\na();\n", run: true, packages: [] },
+  ]);
+});
+
+it("maps with a limit, in order", async () => {
+  let active = 0;
+  let most = 0;
+  const results = await mapParallel([3, 1, 2, 0], 2, async (value) => {
+    active += 1;
+    most = Math.max(most, active);
+    for (let turn = 0; turn < value; turn += 1) await Promise.resolve();
+    active -= 1;
+    return value * 2;
+  });
+  expect(results).toEqual([6, 2, 4, 0]);
+  expect(most).toBe(2);
+});
+
+it("ends what is under way before it fails, and begins nothing more", async () => {
+  const ended = [];
+  const mapped = mapParallel([1, 2, 3], 2, async (value) => {
+    if (value === 1) throw new Error("the first");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    ended.push(value);
+  });
+  await expect(mapped).rejects.toThrow("the first");
+  expect(ended).toEqual([2]);
+});
