@@ -23,7 +23,7 @@ async function test() {
   const failedSteps = await runChecks(tools);
   const files = reportFiles();
   clearReports(files);
-  const testsOk = await step("tests", () => tools.turbo("test", "test:scripts"));
+  const testsOk = await step("tests", () => tools.turbo("test", "test:scripts", "test:examples"));
   return summarize(files.map(readReport), failedSteps, testsOk);
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
+import { listExamples } from "./examples/list.mjs";
 import { listPackages, readJson, root } from "./workspace.mjs";
 
 /** Every place that runs tests and must leave a report: `{ name, file }`. */
@@ -7,7 +8,10 @@ export function reportFiles(base = root) {
   const packages = listPackages(base).filter(({ manifest }) => manifest.scripts?.test !== undefined);
   return [
     { name: "scripts", file: join(base, "scripts", ".reports", "tests.json") },
-    ...packages.map(({ manifest, path }) => ({ name: manifest.name, file: join(path, ".reports", "tests.json") })),
+    ...[...packages, ...listExamples(base)].map(({ manifest, path }) => ({
+      name: manifest.name,
+      file: join(path, ".reports", "tests.json"),
+    })),
   ];
 }
 

@@ -56,14 +56,15 @@ it("counts a run without a test, an error outside of tests and a missing report 
   expect(read(undefined)).toMatchObject({ failed: 1, problems: [expect.stringContaining("left no test report")] });
 });
 
-it("expects a report of the scripts and of every package that has tests, and clears old ones", () => {
+it("expects a report of the scripts, of every package that has tests and of every example, and clears old ones", () => {
   const folder = write({
     "packages/core/package.json": { name: "@agentfw/core", scripts: { test: "vitest run" } },
     "packages/core/.reports/tests.json": {},
     "apps/none/package.json": { name: "none" },
+    "examples/store/package.json": { name: "somebodys-store" },
   });
   const files = reportFiles(folder);
-  expect(files.map(({ name }) => name)).toEqual(["scripts", "@agentfw/core"]);
+  expect(files.map(({ name }) => name)).toEqual(["scripts", "@agentfw/core", "somebodys-store"]);
   clearReports(files);
   expect(existsSync(join(folder, "packages/core/.reports/tests.json"))).toBe(false);
 });

@@ -46,7 +46,8 @@ export interface HistoryStore {
 
   /**
    * Swaps the stored run `fromId` through `throughId` for `records`, atomically; a concurrent append is kept.
-   * `conflict` when either id is no longer stored. The ids that were replaced stay remembered.
+   * `conflict` when either id is no longer stored, `configuration` when a new record has the id of one outside of the
+   * run. The ids that were replaced stay remembered.
    */
   replace?(
     key: HistoryKey,

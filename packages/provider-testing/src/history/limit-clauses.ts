@@ -1,6 +1,6 @@
-import type { HistoryStore } from "@agentfw/core";
+import type { HistoryRecord, HistoryStore } from "@agentfw/core";
 import { all, ensure, expectCode, present, same, sameList } from "../expect.ts";
-import { conversation, expectStored, type HistoryClause, idsOf, record, records } from "./support.ts";
+import { conversation, expectStored, type HistoryClause, idsOf, readDuring, record, records } from "./support.ts";
 
 const MAX = 10;
 
@@ -67,7 +67,8 @@ export const limitClauses: readonly HistoryClause[] = [
       const { store } = await trial.open({ maxRecords: MAX });
       const batches = Array.from({ length: 30 }, (_, index) => records(`batch-${index}`, 4));
       const readers = Array.from({ length: 12 }, () => readRepeatedly(store, 8));
-      await all<unknown>([...batches.map((batch) => store.append(conversation(), batch)), ...readers]);
+      const appends = batches.map((batch) => store.append(conversation(), batch));
+      await all<unknown>([...appends, ...readers, readDuring(Promise.allSettled(appends), store, expectWithinLimit)]);
       const { records: stored } = await store.read(conversation());
       same(stored.length, MAX, "the number of records in the end");
       const whole = stored.slice(2);
@@ -98,9 +99,11 @@ export const limitClauses: readonly HistoryClause[] = [
 
 async function readRepeatedly(store: HistoryStore, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
-    const { records: found } = await store.read(conversation());
-    ensure(found.length <= MAX, `a reader sees at most ${MAX} records`, found.length);
-    const { records: newest } = await store.read(conversation(), { last: 100 });
-    ensure(newest.length <= MAX, `a reader sees at most ${MAX} records`, newest.length);
+    expectWithinLimit((await store.read(conversation())).records);
+    expectWithinLimit((await store.read(conversation(), { last: 100 })).records);
   }
+}
+
+function expectWithinLimit(found: readonly HistoryRecord[]): void {
+  ensure(found.length <= MAX, `a reader sees at most ${MAX} records`, found.length);
 }

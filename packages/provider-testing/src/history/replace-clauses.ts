@@ -7,6 +7,7 @@ import {
   type HistoryClause,
   type HistoryTrial,
   idsOf,
+  readDuring,
   record,
   records,
 } from "./support.ts";
@@ -200,7 +201,9 @@ export const replaceClauses: readonly HistoryClause[] = [
       const summary = records("summary", 3);
       const readers = Array.from({ length: 12 }, () => readRepeatedly(store, 5));
       const replaced = replaceIn(store, 0, 39, summary, old);
-      const seen = (await all([replaced.then(() => []), ...readers])).flat();
+      const during: string[][] = [];
+      const watched = readDuring(replaced, store, (found) => during.push(idsOf(found)));
+      const seen = (await all([replaced.then(() => []), ...readers, watched.then(() => during)])).flat();
       for (const ids of seen) {
         const expected = ids[0] === "old-0" ? old : summary;
         sameList(ids, [...idsOf(expected), "tail"], "what a reader sees during a replace");

@@ -1,6 +1,6 @@
 import type { HistoryKey, HistoryPage, HistoryRecord, HistoryStore } from "@agentfw/core";
 import type { ContractClause, Trial } from "../clause.ts";
-import { ensure, sameList } from "../expect.ts";
+import { all, ensure, sameList } from "../expect.ts";
 import type { OpenedHistoryStore } from "../opened.ts";
 
 /** A clause of the contract of HistoryStore. */
@@ -91,4 +91,31 @@ export async function readBackwards(
     }
     ensure(pages < 10_000, "paging back must come to an end");
   }
+}
+
+/**
+ * Two readers read the conversation until the writes have ended, however they end, and show `look` what each read gave.
+ * One comes back at every turn of the event loop, so that it meets what is short; the other pauses for a while, which is
+ * not always the same, so that a store that works in step with the first one does not hide from both.
+ */
+export async function readDuring(
+  writes: Promise<unknown>,
+  store: HistoryStore,
+  look: (found: readonly HistoryRecord[]) => void,
+): Promise<void> {
+  let areOver = false;
+  const end = (): void => {
+    areOver = true;
+  };
+  void writes.then(end, end);
+  const read = async (pause: (time: number) => Promise<void>): Promise<void> => {
+    for (let time = 0; !areOver; time += 1) {
+      look((await store.read(conversation())).records);
+      await pause(time);
+    }
+  };
+  await all([
+    read(() => new Promise((resolve) => setImmediate(resolve))),
+    read((time) => new Promise((resolve) => setTimeout(resolve, time % 5))),
+  ]);
 }

@@ -1,6 +1,13 @@
 import type { ContractClause, ContractPort } from "../../src/index.ts";
 import type { Mutant } from "./mutant.ts";
 
+/** What the lines of the contract of HistoryStore are about, which the clauses cite by number. */
+const NUMBERS = [
+  "The numbers after `HistoryStore` say what a clause is about: 1 whole appends, 2 ids, 3 reading, 4 absence and outages,",
+  "5 `clear`, 6 versions, 7 expiry, 8 `maxRecords`, 9 corruption, 10 sizes, 11 `replace`, 12 recovery, 13 deadlines,",
+  "14 aborts, 15 `list`, 16 `close`, 17 capabilities.",
+].join("\n");
+
 /** One contract as a page: what each clause says, why, what it needs, and the defects that it is proven on. */
 export function contractPage(
   port: ContractPort,
@@ -21,14 +28,16 @@ export function contractPage(
       ].join("\n"),
     ].join("\n\n");
   });
-  return `${[head(port, contract.length), ...parts].join("\n\n")}\n`;
+  const isNumbered = contract.some(({ contract: cited }) => /HistoryStore \d/.test(cited));
+  return `${[head(port, contract.length, isNumbered), ...parts].join("\n\n")}\n`;
 }
 
-function head(port: ContractPort, count: number): string {
+function head(port: ContractPort, count: number, isNumbered: boolean): string {
   return [
     `# The contract of ${port}`,
     `${count} clauses, as \`@agentfw/provider-testing\` runs them. Ids are permanent. ${whom(port)}`,
     "This page is generated: change the clauses, then run `npm run docs:contract`.",
+    ...(isNumbered ? [NUMBERS] : []),
   ].join("\n\n");
 }
 

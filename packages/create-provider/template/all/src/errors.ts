@@ -14,7 +14,10 @@ const MEANINGS: ReadonlyMap<string, ErrorCode> = new Map([
  * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
  * framework pass through. The message holds no stored text, owner, token or address: those belong in the `cause`.
  *
- * @param kind A write that ended in a way nobody knows is `outcome_unknown`; a read is `unavailable`.
+ * The reason of an abort is neither the driver's nor the framework's: throw it where this function does not see it.
+ *
+ * @param kind A write that ended in a way nobody knows is `outcome_unknown`; a read is `unavailable`. So is what failed
+ * before a write was sent, or in a transaction that was rolled back: call it a read.
  */
 export function toFrameworkError(error: unknown, operation: string, kind: "read" | "write"): AgentFrameworkError {
   if (isAgentFrameworkError(error)) {

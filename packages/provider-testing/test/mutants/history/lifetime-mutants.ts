@@ -143,6 +143,21 @@ export const lifetimeMutants: readonly Mutant<OpenedHistoryStore>[] = [
     { adjust: sparedMaxRecords, spares: ["H74", "H75"] },
   ),
   historyMutant(
+    "lets its writes wait for a turn and trims in a step after the append",
+    ["H76"],
+    (store, world) => ({
+      append: async (key, records, options) => {
+        for (let step = 0; step < 40; step += 1) {
+          await turn();
+        }
+        const { appended } = await store.append(key, records, options);
+        await turn();
+        return { version: await trim(world, key), appended };
+      },
+    }),
+    { adjust: sparedMaxRecords, spares: ["H74", "H75"] },
+  ),
+  historyMutant(
     "trims with appends and not with replaces",
     ["H77"],
     (store, world) => ({

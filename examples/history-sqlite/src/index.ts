@@ -1,0 +1,2 @@
+export type { SqliteHistoryStoreOptions } from "./options.ts";
+export { SqliteHistoryStore } from "./sqlite-history-store.ts";
