@@ -1,3 +1,5 @@
+import { mergeConfig } from "vitest/config";
 import { testConfig } from "../../vitest.base.ts";
 
-export default testConfig();
+// The files of one process share their connections and the embedded database; each test has data of its own.
+export default mergeConfig(testConfig(), { test: { globalSetup: ["./test/support/servers.ts"], isolate: false } });

@@ -35,7 +35,7 @@ describe.each(
     const first = new Stage(open(), way, ["a0"]);
     await first.run("u0");
     let after = 0;
-    const store = new SlowStore(open(), 150);
+    const store = new SlowStore(open(), 50);
     const observer = { sourceId: "observer", afterRun: async () => void after++ };
     const stage = new Stage(store, way, [answer], { history: { keepPartial }, observers: [observer] });
     const controller = new AbortController();

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Agent, type AgentOptions, type AgentResponse, type AgentRunOptions } from "@agentfw/agent";
 import {
   AgentSession,
@@ -19,41 +16,29 @@ import {
   type HistoryProviderOptions,
   type HistoryRecord,
   type HistoryStore,
-  InMemoryHistoryStore,
   type Message,
   type MessagesInput,
   openConversation,
   type ReadOptions,
 } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
-import { onTestFinished } from "vitest";
+import { BACKEND_NAMES, BACKENDS, type BackendName } from "./backends.ts";
 import { requestFault } from "./valid-request.ts";
 
 /** Where conversations are kept, and whether the runs are read as they happen. */
 export interface Way {
-  readonly backend: "memory" | "file";
+  readonly backend: BackendName;
   readonly isStreamed: boolean;
 }
 
-export const WAYS: readonly Way[] = (["memory", "file"] as const).flatMap((backend) =>
+export const WAYS: readonly Way[] = BACKEND_NAMES.flatMap((backend) =>
   [false, true].map((isStreamed) => ({ backend, isStreamed })),
 );
 
 export const MODES: readonly ["per-run", "per-service-call"] = ["per-run", "per-service-call"];
 
-/** The store of one process; gives the same data a store of another process's when it is called again. */
-export async function dataOf({ backend }: Way): Promise<() => HistoryStore> {
-  if (backend === "memory") {
-    const data = new InMemoryHistoryStore();
-    return () => data;
-  }
-  const directory = await mkdtemp(join(tmpdir(), "agentfw-endurance-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return () => {
-    const store = new FileHistoryStore({ directory, fsync: false });
-    onTestFinished(() => store.close());
-    return store;
-  };
+/** Empty data. What it gives makes a store of one process on it, and of another one when it is called again. */
+export function dataOf({ backend }: Way): Promise<() => HistoryStore> {
+  return BACKENDS[backend]();
 }
 
 /** A store that takes its time and keeps the signals that writes are given. */
