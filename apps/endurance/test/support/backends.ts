@@ -14,13 +14,13 @@ import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 
 /** Opens the empty data of one test. What it gives makes a store object on it, as another process would have one. */
-type Opener = () => Promise<() => HistoryStore>;
+export type OpenData = () => Promise<() => HistoryStore>;
 
 /** Nothing here is about deadlines, and the machine may be busy. */
 const PATIENT = { timeoutMs: 60_000 };
 
 /** Every place that a conversation can be kept at. A further backend is a further entry. */
-export const BACKENDS = {
+export const BACKENDS: Readonly<Record<string, OpenData>> = {
   async memory() {
     const data = new InMemoryHistoryStore();
     return () => data;
@@ -54,16 +54,7 @@ export const BACKENDS = {
     const state = await FoundryStateStore.getOrCreate(randomUUID(), { endpoint, itemTtlSeconds: -1, ...PATIENT });
     return () => new FoundryHistoryStore(state, PATIENT);
   },
-} satisfies Record<string, Opener>;
-
-export type BackendName = keyof typeof BACKENDS;
-
-/** All of them, in the order of the list. */
-export const BACKEND_NAMES: readonly BackendName[] = Object.keys(BACKENDS).filter(isBackend);
-
-export function isBackend(name: string): name is BackendName {
-  return Object.hasOwn(BACKENDS, name);
-}
+};
 
 /** One of each for all test files of this process, which run one after another: PGlite takes seconds to start. */
 let pool: pg.Pool | undefined;

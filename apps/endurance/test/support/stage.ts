@@ -21,24 +21,25 @@ import {
   openConversation,
   type ReadOptions,
 } from "@agentfw/core";
-import { BACKEND_NAMES, BACKENDS, type BackendName } from "./backends.ts";
+import { BACKENDS, type OpenData } from "./backends.ts";
 import { requestFault } from "./valid-request.ts";
 
 /** Where conversations are kept, and whether the runs are read as they happen. */
 export interface Way {
-  readonly backend: BackendName;
+  readonly backend: string;
+  readonly openData: OpenData;
   readonly isStreamed: boolean;
 }
 
-export const WAYS: readonly Way[] = BACKEND_NAMES.flatMap((backend) =>
-  [false, true].map((isStreamed) => ({ backend, isStreamed })),
+export const WAYS: readonly Way[] = Object.entries(BACKENDS).flatMap(([backend, openData]) =>
+  [false, true].map((isStreamed) => ({ backend, openData, isStreamed })),
 );
 
 export const MODES: readonly ["per-run", "per-service-call"] = ["per-run", "per-service-call"];
 
 /** Empty data. What it gives makes a store of one process on it, and of another one when it is called again. */
-export function dataOf({ backend }: Way): Promise<() => HistoryStore> {
-  return BACKENDS[backend]();
+export function dataOf({ openData }: Pick<Way, "openData">): Promise<() => HistoryStore> {
+  return openData();
 }
 
 /** A store that takes its time and keeps the signals that writes are given. */
@@ -136,7 +137,12 @@ export class Stage {
   readonly store: HistoryStore;
   readonly #isStreamed: boolean;
 
-  constructor(store: HistoryStore, { isStreamed }: Way, script: readonly Answer[], options: StageOptions = {}) {
+  constructor(
+    store: HistoryStore,
+    { isStreamed }: Pick<Way, "isStreamed">,
+    script: readonly Answer[],
+    options: StageOptions = {},
+  ) {
     const { history, observers = [], storesByDefault, ...rest } = options;
     this.store = store;
     this.#isStreamed = isStreamed;
