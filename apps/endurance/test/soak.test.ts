@@ -1,42 +1,53 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "@agentfw/agent";
-import { HistoryProvider, type Message, openConversation } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HistoryProvider, type HistoryStore, type Message, openConversation } from "@agentfw/core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { openPlace, type Place, type SoakBackend } from "./soak/places.ts";
+import { soakSettings } from "./soak/settings.ts";
 import { type Soak, soak } from "./soak/soak.ts";
 import { buildChild } from "./soak/worker.ts";
 import { requestFault } from "./support/valid-request.ts";
 
-const RUNS = Number(process.env["AGENTFW_SOAK_RUNS"] ?? 120);
-const SEED = Number(process.env["AGENTFW_SOAK_SEED"] ?? 1);
+const { backends, runs, seed } = soakSettings(process.env);
 /** A short soak on fewer conversations, so that each has a life of some length. */
-const SESSIONS = Math.max(5, Math.min(50, Math.floor(RUNS / 15)));
+const SESSIONS = Math.max(5, Math.min(50, Math.floor(runs / 15)));
 
-describe(`After ${RUNS} runs over ${SESSIONS} conversations, with seed ${SEED}`, () => {
+function addressOf(backend: SoakBackend, directory: string): string {
+  const addresses: Readonly<Record<SoakBackend, () => string>> = {
+    file: () => join(directory, "store"),
+    redis: () => inject("redisUrl"),
+    postgres: () => inject("postgresUrl"),
+    blob: () => inject("storageConnectionString"),
+  };
+  return addresses[backend]();
+}
+
+describe.each(backends)(`On %s, after ${runs} runs over ${SESSIONS} conversations, with seed ${seed}`, (backend) => {
   let directory = "";
-  let store: FileHistoryStore;
+  let store: HistoryStore;
   let result: Soak;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "agentfw-endurance-"));
     const program = await buildChild(directory);
-    const data = join(directory, "store");
-    result = await soak({ program, store: data, seed: SEED, runs: RUNS, sessions: SESSIONS, workers: 3 });
-    store = new FileHistoryStore({ directory: data, fsync: false });
+    const place: Place = { backend, address: addressOf(backend, directory), name: `soak-${randomUUID()}` };
+    result = await soak({ program, place, seed, runs, sessions: SESSIONS, workers: 3 });
+    store = openPlace(place, 60_000);
     const counts = [...result.outcomes].sort(([, left], [, right]) => right - left);
-    process.stdout.write(`${counts.map(([name, number]) => `${number} ${name}`).join("\n")}\n${result.kills} kills\n`);
-  }, 1_200_000);
+    process.stdout.write(`${backend}\n${counts.map(([name, number]) => `${number} ${name}`).join("\n")}\n`);
+  }, 1_800_000);
 
   afterAll(async () => {
-    await store.close();
+    await store.close?.();
     await rm(directory, { recursive: true, force: true });
   });
 
   it("runs succeeded, failed and were killed in them", () => {
-    expect(result.outcomes.get("done")).toBeGreaterThan(RUNS / 5);
-    expect(result.kills).toBeGreaterThan(RUNS / 50);
+    expect(result.outcomes.get("done")).toBeGreaterThan(runs / 5);
+    expect(result.kills).toBeGreaterThan(runs / 50);
   });
 
   it("no request was one that a strict service refuses, and no rejection was unheard", () => {

@@ -10,12 +10,15 @@ import {
   type MessageInput,
   type Tool,
 } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
 import { requestFault } from "../support/valid-request.ts";
+import { faultsOf } from "./faults.ts";
 import { FaultyStore, Mishaps } from "./mishaps.ts";
+import { openPlace } from "./places.ts";
 import { chance, type Job, type Told } from "./protocol.ts";
 
-const store = new FileHistoryStore({ directory: process.argv[2] ?? "", fsync: false, timeoutMs: 20_000 });
+const { faults, reached } = await faultsOf(JSON.parse(process.argv[2] ?? ""));
+/** Short, because a silent store takes all of it; the provider's own is longer, so that the store's counts. */
+const store = openPlace(reached, 1000);
 
 /** Reaches the parent even if the process is killed right afterwards. */
 function tell(told: Told): void {
@@ -79,9 +82,9 @@ function tools(session: string, mishaps: Mishaps): Tool[] {
 
 async function run(job: Job): Promise<void> {
   const { habits, session, runId, seed } = job;
-  const mishaps = new Mishaps(job.mishap);
+  const mishaps = new Mishaps(job.mishap, faults, (kind) => tell({ type: "mishap", kind }));
   const { historyPersistence, ...kept } = habits;
-  const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 1000 });
+  const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 2000 });
   const agent = new Agent({
     client: model(chance(seed), `c${seed}`, mishaps),
     tools: tools(session, mishaps),
@@ -107,8 +110,10 @@ async function run(job: Job): Promise<void> {
     const answered = job.answers.map(({ id }) => `${id}/#answer`);
     const ids = [job.inputId, ...answered, ...response.messages.map(({ messageId }) => messageId)];
     const requests = response.approvalRequests.map(({ id }) => id);
+    await mishaps.end();
     tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined });
   } catch (error) {
+    await mishaps.end();
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     tell({ type: "failed", error: `${code} ${String(error)}` });
   }
@@ -139,4 +144,4 @@ tell({ type: "ready" });
 for await (const line of createInterface({ input: process.stdin })) {
   await run(JSON.parse(line));
 }
-await store.close();
+await store.close?.();

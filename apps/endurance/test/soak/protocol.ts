@@ -3,6 +3,8 @@ export interface Mishap {
   readonly kind:
     | "none"
     | "abort"
+    | "abort-in-write"
+    | "cut"
     | "leave"
     | "kill"
     | "kill-in-write"
@@ -39,6 +41,7 @@ export interface Job {
 export type Told =
   | { readonly type: "ready" }
   | { readonly type: "effect"; readonly session: string; readonly key: string }
+  | { readonly type: "mishap"; readonly kind: Mishap["kind"] }
   | { readonly type: "retried"; readonly how: string }
   | { readonly type: "refused"; readonly fault: string }
   | { readonly type: "unheard"; readonly error: string }

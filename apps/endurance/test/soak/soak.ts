@@ -1,3 +1,4 @@
+import type { Place } from "./places.ts";
 import { chance, type Job, type Mishap, type SessionHabits, type Told } from "./protocol.ts";
 import { Worker } from "./worker.ts";
 
@@ -6,10 +7,12 @@ const KINDS: readonly Mishap["kind"][] = [
   "none",
   "none",
   "abort",
+  "abort-in-write",
   "leave",
   "kill",
   "kill-in-write",
   "outage",
+  "cut",
   "lost-reply",
   "silent-store",
   "model-error",
@@ -38,7 +41,7 @@ export interface Soak {
 
 export interface SoakOptions {
   readonly program: string;
-  readonly store: string;
+  readonly place: Place;
   readonly seed: number;
   readonly runs: number;
   readonly sessions: number;
@@ -54,7 +57,7 @@ export async function soak(options: SoakOptions): Promise<Soak> {
   const work = async (): Promise<void> => {
     let session: SoakedSession | undefined;
     let answer: Told | undefined;
-    const worker = new Worker(options.program, options.store, (told) => {
+    const worker = new Worker(options.program, options.place, (told) => {
       // A tool that an aborted run left behind may still tell of itself.
       answer = told.type === "done" || told.type === "failed" ? told : answer;
       hear(told, session, result);
@@ -135,6 +138,8 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
     result.faults.push(`${session?.name}: ${told.fault}`);
   } else if (told.type === "unheard") {
     result.faults.push(`${session?.name}: nobody heard of ${told.error}`);
+  } else if (told.type === "mishap") {
+    count(result.outcomes, `mishap: ${told.kind}`);
   } else if (told.type === "retried") {
     count(result.outcomes, `after a conflict: ${told.how}`);
   } else if (told.type === "effect") {
