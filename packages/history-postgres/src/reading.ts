@@ -11,66 +11,74 @@ export function parseCursor(text: string): string {
   return text;
 }
 
-/** A record as it is stored; without one where it cannot be read. */
-interface Stored {
-  readonly position: string;
-  readonly record: HistoryRecord | undefined;
-}
-
 /**
- * The page that the read function's rows hold. The options have been checked.
+ * The page that the read function's rows hold. The options have been checked. One pass over the rows, because a page is
+ * taken apart at every run.
  *
  * @throws `corrupt`, unless the options say to skip; `conflict` for a cursor whose record is gone.
  */
 export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage {
   const { last, before, withFirst, onCorrupt = "error" } = options;
-  const [version = "", ...lines] = rows.map(textOf);
-  if (before !== undefined && (version === "" || lines[0] === "gone")) {
+  const version = rows[0] === undefined ? "" : textOf(rows[0]);
+  if (before !== undefined && (version === "" || rows[1]?.[0] === "gone")) {
     throw conflictError("before: the record that the cursor points at is no longer stored", version);
   }
-  const first = withFirst === true ? firstOf(lines) : undefined;
-  const hasOlder = last !== undefined && lines.length > last;
-  const page = lines.slice(0, last).reverse().map(storedOf);
-  const corrupt = page.filter(isUnreadable).map(({ position }) => position);
-  if (first !== undefined && isUnreadable(first) && !corrupt.includes(first.position)) {
-    corrupt.unshift(first.position);
+  const corrupt: string[] = [];
+  const firstLine = withFirst === true ? firstLineOf(rows[1]) : undefined;
+  const first = firstLine === undefined ? undefined : recordOf(firstLine, corrupt);
+  const newest = firstLine === undefined ? 1 : 2;
+  const end = Math.min(rows.length, newest + (last ?? rows.length));
+  const records: HistoryRecord[] = [];
+  for (let index = end - 1; index >= newest; index -= 1) {
+    const record = recordOf(textOf(rows[index]), corrupt);
+    if (record !== undefined) {
+      records.push(record);
+    }
   }
   if (corrupt[0] !== undefined && onCorrupt === "error") {
     throw corruptError(`seq ${corrupt[0]}`);
   }
   return {
-    records: page.flatMap(({ record }) => record ?? []),
+    records,
     version,
-    ...(hasOlder && page[0] !== undefined ? { older: page[0].position } : {}),
-    ...(first?.record === undefined ? {} : { first: first.record }),
+    ...(end < rows.length && end > newest ? { older: positionOf(textOf(rows[end - 1])) } : {}),
+    ...(first === undefined ? {} : { first }),
     ...(onCorrupt === "skip" ? { corrupt: corrupt.map((position) => `seq ${position}`) } : {}),
   };
 }
 
-function textOf([text]: Row): string {
+function textOf(row: Row | undefined): string {
+  const text = row?.[0];
   if (typeof text !== "string") {
     throw unexpectedAnswer("read");
   }
   return text;
 }
 
-/** Takes the first record of the conversation out of the lines, if it is there. */
-function firstOf(lines: string[]): Stored | undefined {
+/** The conversation's first record, where the row is the one that holds it. */
+function firstLineOf(row: Row | undefined): string | undefined {
   const prefix = "first ";
-  return lines[0]?.startsWith(prefix) ? storedOf(lines.shift()?.slice(prefix.length) ?? "") : undefined;
+  const text = row === undefined ? "" : textOf(row);
+  return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
 }
 
-function storedOf(line: string): Stored {
+/** The record of a line. Without one where it cannot be read, which is told once for each position. */
+function recordOf(line: string, corrupt: string[]): HistoryRecord | undefined {
   const space = line.indexOf(" ");
   const feed = line.indexOf("\n");
-  const position = line.slice(0, Math.max(0, space));
   const data = line.slice(feed + 1);
-  const isRecord = space > 0 && feed > space + 1 && isWhole(data);
-  return { position, record: isRecord ? { id: decodeText(line.slice(space + 1, feed)), data } : undefined };
+  if (space > 0 && feed > space + 1 && isWhole(data)) {
+    return { id: decodeText(line.slice(space + 1, feed)), data };
+  }
+  const position = positionOf(line);
+  if (!corrupt.includes(position)) {
+    corrupt.push(position);
+  }
+  return undefined;
 }
 
-function isUnreadable({ record }: Stored): boolean {
-  return record === undefined;
+function positionOf(line: string): string {
+  return line.slice(0, Math.max(0, line.indexOf(" ")));
 }
 
 /**
@@ -78,8 +86,13 @@ function isUnreadable({ record }: Stored): boolean {
  * damage below is told by the server's checksums, and by whoever parses the text.
  */
 function isWhole(data: string): boolean {
-  const ends = `${data[0]}${data.at(-1)}`;
-  if (ends === "{}" || ends === "[]" || (ends === '""' && data.length > 1)) {
+  const start = data[0];
+  const end = data.at(-1);
+  if (
+    (start === "{" && end === "}") ||
+    (start === "[" && end === "]") ||
+    (start === '"' && end === start && data.length > 1)
+  ) {
     return true;
   }
   try {

@@ -199,6 +199,13 @@ describe("what its owner or the store closed", () => {
     expect(await rejection(store.append(conversation(), records("b", 1)))).toMatchObject({ code: "configuration" });
   });
 
+  test("is told at once when it is a pool that lends by promise only, and gets its connection back", async () => {
+    const pool = openPool({ max: 1 });
+    const store = new PostgresHistoryStore({ pool: { connect: () => pool.connect() } }, { timeoutMs: 60_000 });
+    expect(await rejection(store.read(conversation()))).toMatchObject({ code: "configuration" });
+    expect((await pool.query("SELECT 1")).rows).toHaveLength(1);
+  });
+
   test("is closed in time also when the server does not answer, and opened again by the next call", async () => {
     const { proxy, store } = await openProxied({ timeoutMs: 500 });
     proxy.blackhole();

@@ -41,7 +41,7 @@ local removed, names, expiries = KEYS[3], KEYS[4], KEYS[5]
 local isWhole = names ~= nil
 local count = #ARGV - (isWhole and 4 or 1)
 local newest = ARGV[1 + count]
-local condition, limit, isDue = '*', '0', false
+local condition, limit, isDue = '*', '', false
 if isWhole then
   condition, limit, isDue = ARGV[#ARGV - 2], ARGV[#ARGV - 1], ARGV[#ARGV] == '+'
 end
@@ -72,7 +72,7 @@ const ADDED_BEFORE = `
     last = last - #page
   end
   -- What the limit removed was among them.
-  return limit == '0' and added or at
+  return limit == '' and added or at
 `;
 
 /** Lua: which of the ids are remembered. */
@@ -100,7 +100,7 @@ if known > 0 and call('EXISTS', records) == 0 then
   known = 0
 end
 
-if known > 0 and known < count and limit ~= '0' and count - limit > 0 then
+if known > 0 and known < count and limit ~= '' and count - limit > 0 then
   -- Only the newest part of such an append ever stays. Where it is known, this is a repetition, and what came before it and
   -- was forgotten must not be stored behind it.
   local isRepeated = false
@@ -152,13 +152,13 @@ const TELL = `
       hold(ids, isNew, lifeOfIndex())
       call('SADD', ids, mark)
     end
-    if over > 0 then trim(over) end
+    if over > 0 then trim(over, match(newest, '^[^|]*')) end
   end
 `;
 
 /**
  * ARGV: the mark `|ttl`, which tells in the set of ids that these and the index know of this ttl in ms, the ids, as many
- * elements; then, with all KEYS, condition, maxRecords, and `+` when ids and index are due to be told. With only the
+ * elements; then, with all KEYS, condition, maxRecords or nothing, and `+` when ids and index are due to be told. With only the
  * records and the ids for KEYS there is no condition and no limit. Gives how many were added, `=version` when none was,
  * `!version` when the condition does not hold, or `?` when nothing was done because it takes all of the KEYS.
  */
@@ -180,7 +180,7 @@ end
   PUSH,
   `
 local isNew = length == fresh
-local over = limit == '0' and 0 or length - limit
+local over = limit == '' and 0 or length - limit
 local answer, settle
 if isNew then
   -- Their types are seen before anything hangs on them.

@@ -27,14 +27,14 @@ export interface Appended {
 /** More records than these are not worth two ways to send them. */
 const MOST_USUAL_RECORDS = 1000;
 
-/** Makes the requests for appends to a store with these limits; 0 is none. */
+/** Makes the requests for appends to a store with these limits; a life of 0 has no end. */
 export class Appending {
   readonly #ttlMs: number;
-  readonly #maxRecords: number;
+  readonly #maxRecords: number | undefined;
   /** Tells in a set of ids that the ttl is known there. No id has a bar as it is stored. */
   readonly #mark: string;
 
-  constructor(ttlMs: number, maxRecords: number) {
+  constructor(ttlMs: number, maxRecords: number | undefined) {
     this.#ttlMs = ttlMs;
     this.#maxRecords = maxRecords;
     this.#mark = `|${ttlMs}`;
@@ -44,7 +44,7 @@ export class Appending {
   request(append: Append): Request<Appended> {
     const { condition, conversation, records, signal, stamp } = append;
     const isDue = hasCome(conversation.due);
-    if (isDue || condition !== "*" || this.#maxRecords > 0 || records.length > MOST_USUAL_RECORDS) {
+    if (isDue || condition !== "*" || this.#maxRecords !== undefined || records.length > MOST_USUAL_RECORDS) {
       const elements: string[] = [];
       pushElements(elements, records, stamp);
       return this.#wholeRequest(append, elements, isDue);
@@ -65,7 +65,7 @@ export class Appending {
     const { condition, conversation, signal, stamp } = append;
     const { keys } = conversation;
     const head = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
-    const tail = [condition, String(this.#maxRecords), isDue && this.#ttlMs > 0 ? "+" : ""];
+    const tail = [condition, String(this.#maxRecords ?? ""), isDue && this.#ttlMs > 0 ? "+" : ""];
     const args = head.concat(elements, tail);
     const { send, sendScript } = evalCall(APPEND, args);
     const due = isDue ? this.#nextDue() : undefined;

@@ -20,7 +20,11 @@ export interface RedisHistoryStoreOptions {
   readonly keyPrefix?: string | undefined;
   /** Idle life of a conversation, renewed by writes only: 0.001 to 3,153,600,000. @default forever */
   readonly ttlSeconds?: number | undefined;
-  /** Keeps only the newest records of a conversation, trimmed in the same step as the append. @default unlimited */
+  /**
+   * Keeps only the newest records of a conversation, trimmed in the same step as the append; 0 keeps none.
+   *
+   * @default unlimited
+   */
   readonly maxRecords?: number | undefined;
   /** Largest record in UTF-8 bytes, 1 to 268,435,456. @default 16,777,216 */
   readonly maxRecordBytes?: number | undefined;
@@ -33,8 +37,7 @@ export interface Settings {
   readonly keyPrefix: string;
   /** 0 is forever. */
   readonly ttlMs: number;
-  /** 0 is unlimited. */
-  readonly maxRecords: number;
+  readonly maxRecords: number | undefined;
   readonly maxRecordBytes: number;
   readonly timeoutMs: number;
 }
@@ -72,7 +75,7 @@ export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
     throw configurationError("ttlSeconds", "must be a number of seconds from 0.001 to 3,153,600,000");
   }
   if (maxRecords !== undefined) {
-    assertCount(maxRecords, "maxRecords", 1);
+    assertCount(maxRecords, "maxRecords", 0);
   }
   assertCount(maxRecordBytes, "maxRecordBytes", 1);
   if (maxRecordBytes > MAX_RECORD_BYTES) {
@@ -82,7 +85,7 @@ export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
   return {
     keyPrefix,
     ttlMs: Math.ceil((ttlSeconds ?? 0) * 1_000),
-    maxRecords: maxRecords ?? 0,
+    maxRecords,
     maxRecordBytes,
     timeoutMs,
   };

@@ -78,7 +78,7 @@ export class RedisHistoryStore implements HistoryStore {
     this.#settings = resolveOptions(options);
     const { timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
     this.capabilities = {
-      dedupe: maxRecords === 0 ? "all" : 1000,
+      dedupe: maxRecords === undefined ? "all" : 1000,
       processes: "many",
       conditionalAppend: true,
       replace: true,
@@ -158,7 +158,7 @@ export class RedisHistoryStore implements HistoryStore {
       const stamp = newStamp(Date.now());
       const run = [encodeId(fromId), encodeId(throughId)];
       const { ttlMs, maxRecords } = this.#settings;
-      const head = [condition, String(ttlMs), String(maxRecords), stamp, ...run];
+      const head = [condition, String(ttlMs), String(maxRecords ?? ""), stamp, ...run];
       const newIds = records.map(({ id }) => id);
       const args = head.concat(newIds.map(encodeId));
       pushElements(args, records, stamp);

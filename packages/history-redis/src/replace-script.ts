@@ -129,11 +129,11 @@ else
   push(moved, 0, #moved)
 end
 if stays then call('LSET', records, -1, stamp .. stays) end
-if limit ~= '0' then
+if limit ~= '' then
   for id in pairs(gone) do left[#left + 1] = id end
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
 end
-if limit ~= '0' then trim(call('LLEN', records) - limit) end
+if limit ~= '' then trim(call('LLEN', records) - limit, stamp) end
 if ttl ~= '0' then call('PEXPIRE', records, ttl) end
 return { 'ok', version() }
 `,

@@ -7,7 +7,7 @@ import { type Script, script, VERSION } from "./script.ts";
  * server's time, each function that is defined a tenth, and an append is called more often than anything else.
  */
 
-/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms and maxRecords. */
+/** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms and maxRecords or nothing. */
 export const WRITING: string = `
 local call = redis.call
 local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -44,7 +44,9 @@ local function remember(gone)
   end
 end
 
-local function trim(over)
+local function trim(over, stamp)
+  -- A list that becomes empty is gone, and its version and expiry with it.
+  if limit == '0' then call('RPUSH', records, stamp .. '||') end
   while over > 0 do
     local gone = {}
     local oldest = call('LPOP', records, math.min(over, STEP))

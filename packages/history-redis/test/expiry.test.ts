@@ -215,6 +215,27 @@ describe("maxRecords", () => {
     expect(await store.append(KEY, recordsOf("id-0"))).toMatchObject({ appended: 1 });
   });
 
+  test("0 keeps nothing, and the conversation has its versions, its ids and its life all the same", async () => {
+    const { store, client, keysOf, keyPrefix } = openStore({ maxRecords: 0, ttlSeconds: 60 });
+    const first = await store.append(KEY, recordsOf("a", "b"));
+    expect(first.appended).toBe(2);
+    expect(await store.read(KEY)).toMatchObject({ records: [], version: first.version });
+    expect(await store.append(KEY, recordsOf("a", "b"))).toEqual({ version: first.version, appended: 0 });
+    const second = await store.append(KEY, recordsOf("c"), { ifVersion: first.version });
+    await expect(store.append(KEY, recordsOf("d"), { ifVersion: first.version })).rejects.toMatchObject({
+      code: "conflict",
+      currentVersion: second.version,
+    });
+    expect(await client.llen(keysOf(KEY).records)).toBe(1);
+    expect(await client.pttl(keysOf(KEY).records)).toBeGreaterThan(0);
+    const { store: unlimited } = openStore({ keyPrefix, ttlSeconds: 60 });
+    await unlimited.append(KEY, recordsOf("e", "f", "g"));
+    expect((await unlimited.read(KEY)).records.map(({ id }) => id)).toEqual(["e", "f", "g"]);
+    await store.replace(KEY, { fromId: "f", throughId: "f" }, recordsOf("h"));
+    expect((await unlimited.read(KEY, { withFirst: true })).records).toEqual([]);
+    expect(await client.pttl(keysOf(KEY).records)).toBeGreaterThan(0);
+  });
+
   test("of 30 appends of 3 at once keeps each three together", async () => {
     const { store, keyPrefix } = openStore();
     const small = openStore({ keyPrefix, maxRecords: 90 }).store;

@@ -23,7 +23,7 @@ function expectRefused(error: unknown, name: string): void {
 
 describe("options", () => {
   test("have defaults", () => {
-    const limits = { ttlMs: 0, maxRecords: 0, maxRecordBytes: 16 * 1024 * 1024 };
+    const limits = { ttlMs: 0, maxRecords: undefined, maxRecordBytes: 16 * 1024 * 1024 };
     const defaults = { keyPrefix: "agentfw", ...limits, timeoutMs: 5000 };
     expect(resolveOptions({})).toEqual(defaults);
     const unset = { keyPrefix: undefined, ttlSeconds: undefined, maxRecords: undefined, maxRecordBytes: undefined };
@@ -60,7 +60,6 @@ describe("options", () => {
     ["ttlSeconds", Number.POSITIVE_INFINITY],
     ["ttlSeconds", "60"],
     ["ttlSeconds", 3_153_600_001],
-    ["maxRecords", 0],
     ["maxRecords", -1],
     ["maxRecords", 2.5],
     ["maxRecords", null],

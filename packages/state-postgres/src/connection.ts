@@ -34,7 +34,9 @@ export class PoolConnection implements Connection {
 
   lease(): Promise<Lease> {
     return new Promise((resolve, reject) => {
-      this.#pool.connect((error, client) => {
+      let isHeard = false;
+      const promised: unknown = this.#pool.connect((error, client) => {
+        isHeard = true;
         if (client === undefined) {
           reject(error ?? new PostgresProblem("the pool gave no connection"));
         } else if (typeof client.release !== "function") {
@@ -43,6 +45,15 @@ export class PoolConnection implements Connection {
           resolve(leaseOf(client));
         }
       });
+      if (promised instanceof Promise) {
+        const refuse = (client: { release?: () => void } | undefined) => {
+          if (!isHeard) {
+            client?.release?.();
+            reject(configurationError("pool", "lends by a promise only; connect must call back, as that of pg does"));
+          }
+        };
+        promised.then(refuse, reject);
+      }
     });
   }
 
@@ -76,13 +87,20 @@ export class OwnConnection implements Connection {
   /** Gives up what waits for a connection. The driver forgets those who wait when its pool ends. */
   readonly #waiting = new Set<(error: Error) => void>();
   #opened: Promise<{ connection: PoolConnection; end(): Promise<void> }> | undefined;
+  /** What was opened, once it is: a call then waits for nothing but a connection. */
+  #pool: PoolConnection | undefined;
 
   constructor(address: Address, timeoutMs: number) {
     this.#address = address;
     this.#timeoutMs = timeoutMs;
   }
 
-  async lease(): Promise<Lease> {
+  lease(): Promise<Lease> {
+    const pool = this.#pool;
+    return pool === undefined ? this.#leaseFromNew() : this.#wait(pool);
+  }
+
+  async #leaseFromNew(): Promise<Lease> {
     this.#opened ??= this.#open().catch((error) => {
       this.#opened = undefined;
       throw error;
@@ -93,9 +111,14 @@ export class OwnConnection implements Connection {
       // Closed in between.
       return this.lease();
     }
+    this.#pool = connection;
+    return this.#wait(connection);
+  }
+
+  #wait(pool: PoolConnection): Promise<Lease> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
-      connection.lease().then(
+      pool.lease().then(
         (lease) => (this.#waiting.delete(reject) ? resolve(lease) : lease.release(true)),
         (error) => {
           this.#waiting.delete(reject);
@@ -108,6 +131,7 @@ export class OwnConnection implements Connection {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
+    this.#pool = undefined;
     for (const giveUp of this.#waiting) {
       giveUp(new PostgresProblem("the store was closed before a connection came free"));
     }
@@ -162,5 +186,6 @@ function rowsOf({ rows }: PostgresResult): readonly Row[] {
   if (!Array.isArray(rows)) {
     throw new PostgresProblem("the client gave no rows");
   }
-  return rows.every(Array.isArray) ? rows : rows.map((row: unknown) => Object.values(Object(row)));
+  // A client gives all of them in one way.
+  return Array.isArray(rows[0]) ? rows : rows.map((row: unknown) => Object.values(Object(row)));
 }

@@ -4,4 +4,5 @@ export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbounc
 export { type PostgresServer, type PostgresServerOptions, startPostgres } from "./postgres.ts";
 export { type RedisServer, type RedisServerOptions, startRedis } from "./redis.ts";
 export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";
+export { type RedisSentinel, startRedisSentinel } from "./redis-sentinel.ts";
 export type { ServerProcess } from "./server-process.ts";

@@ -28,7 +28,11 @@ import { conflict, idleMs, MAX_BYTES } from "./in-memory-parts.ts";
 
 /** Options of {@link InMemoryHistoryStore}. */
 export interface InMemoryHistoryStoreOptions {
-  /** Keep only the newest records of a conversation; trimmed in the same step as the append. @default unlimited */
+  /**
+   * Keep only the newest records of a conversation, trimmed in the same step as the append; 0 keeps none.
+   *
+   * @default unlimited
+   */
   readonly maxRecords?: number | undefined;
   /** Idle life of a conversation, renewed by writes. @default forever */
   readonly ttlSeconds?: number | undefined;
@@ -74,7 +78,7 @@ export class InMemoryHistoryStore implements HistoryStore {
     assertObject(options, "options");
     const { maxRecords, ttlSeconds } = options;
     if (maxRecords !== undefined) {
-      assertCount(maxRecords, "maxRecords", 1);
+      assertCount(maxRecords, "maxRecords", 0);
     }
     this.#maxRecords = maxRecords ?? Number.POSITIVE_INFINITY;
     this.#ttlMs = idleMs(ttlSeconds);

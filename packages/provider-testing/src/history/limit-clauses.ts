@@ -18,12 +18,18 @@ export const limitClauses: readonly HistoryClause[] = [
         await expectCode(trial.open({ maxRecords: MAX }), "open() with maxRecords", "unsupported", "configuration");
         return;
       }
-      for (const maxRecords of [0, -1, 2.5, Number.NaN]) {
+      for (const maxRecords of [-1, 2.5, Number.NaN]) {
         await expectCode(trial.open({ maxRecords }), `open() with maxRecords ${maxRecords}`, "configuration");
       }
       const { store } = await trial.open({ maxRecords: MAX });
       await store.append(conversation(), records("a", 12));
       await expectStored(store, conversation(), records("a", 12).slice(-MAX), "the newest 10 of 12 records");
+      const { store: empty } = await trial.open({ maxRecords: 0 });
+      const { appended } = await empty.append(conversation(), records("a", 2));
+      same(appended, 2, "appended where nothing is kept");
+      await expectStored(empty, conversation(), [], "with maxRecords 0");
+      await empty.append(conversation(), records("b", 2));
+      await expectStored(empty, conversation(), [], "with maxRecords 0, after a second append");
     },
   },
   {

@@ -110,6 +110,10 @@ export const lifetimeMutants: readonly Mutant<OpenedHistoryStore>[] = [
     },
   })),
   historyMutant("ignores maxRecords though it declares it", ["H74", "H75", "H76"], () => ({}), withoutMaxRecords),
+  historyMutant("keeps everything where maxRecords is 0", ["H74"], () => ({}), {
+    adjust: ({ maxRecords, ...rest }) => (maxRecords === 0 ? rest : { ...rest, maxRecords }),
+    spares: ["H75"],
+  }),
   historyMutant("takes maxRecords without declaring it", ["H74"], (store) => ({
     capabilities: { ...store.capabilities, maxRecords: false },
   })),
@@ -163,5 +167,5 @@ async function trim(world: HistoryWorld, key: Parameters<typeof historyKeyText>[
 
 function sparedMaxRecords(options: HistoryWorld["requested"]): HistoryWorld["requested"] {
   const { maxRecords, ...rest } = options;
-  return maxRecords === undefined || (Number.isInteger(maxRecords) && maxRecords > 0) ? rest : options;
+  return maxRecords === undefined || (Number.isInteger(maxRecords) && maxRecords >= 0) ? rest : options;
 }
