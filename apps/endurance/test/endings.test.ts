@@ -1,6 +1,7 @@
 import { type Content, isAbortError } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { type Answer, call, dataOf, failureOf, SlowStore, Stage, shape, WAYS } from "./support/stage.ts";
+import { type Answer, call, dataOf, failureOf, Stage, shape, WAYS } from "./support/stage.ts";
+import { slowStore } from "./support/stores.ts";
 
 const WORDS: Answer = { pieces: ["Hel", "lo", " wor", "ld"] };
 const HALF: Content = { type: "function_call", callId: "c", name: "look", arguments: '{"wh' };
@@ -35,7 +36,7 @@ describe.each(
     const first = new Stage(open(), way, ["a0"]);
     await first.run("u0");
     let after = 0;
-    const store = new SlowStore(open(), 50);
+    const store = slowStore(open(), 50);
     const observer = { sourceId: "observer", afterRun: async () => void after++ };
     const stage = new Stage(store, way, [answer], { history: { keepPartial }, observers: [observer] });
     const controller = new AbortController();
@@ -61,7 +62,7 @@ describe.each(
     expect(aborts === undefined || isAbortError(error)).toBe(true);
     const expected = ["user: u0", "assistant: a0", ...(keepPartial || isComplete ? kept : [])];
     expect(shape(await stage.stored())).toEqual(expected);
-    expect(store.writes.filter(({ isAborted }) => isAborted)).toEqual([]);
+    expect(store.calls.filter(({ name, isAborted }) => name === "append" && isAborted)).toEqual([]);
     // A hook before the model that was never reached has none behind it.
     expect(after).toBe(aborts === 0 ? 0 : 1);
     const next = new Stage(open(), way, ["a2"]);

@@ -1,25 +1,18 @@
 import { Agent, type AgentOptions, type AgentResponse, type AgentRunOptions } from "@agentfw/agent";
 import {
   AgentSession,
-  type AppendOptions,
-  type CallOptions,
   type ChatClient,
   type ChatRequestOptions,
   type ChatUpdate,
   type Content,
   type ContextProvider,
   type DiagnosticEvent,
-  type HistoryCapabilities,
-  type HistoryKey,
-  type HistoryPage,
   HistoryProvider,
   type HistoryProviderOptions,
-  type HistoryRecord,
   type HistoryStore,
   type Message,
   type MessagesInput,
   openConversation,
-  type ReadOptions,
 } from "@agentfw/core";
 import { BACKENDS, type OpenData } from "./backends.ts";
 import { requestFault } from "./valid-request.ts";
@@ -40,44 +33,6 @@ export const MODES: readonly ["per-run", "per-service-call"] = ["per-run", "per-
 /** Empty data. What it gives makes a store of one process on it, and of another one when it is called again. */
 export function dataOf({ openData }: Pick<Way, "openData">): Promise<() => HistoryStore> {
   return openData();
-}
-
-/** A store that takes its time and keeps the signals that writes are given. */
-export class SlowStore implements HistoryStore {
-  readonly contractVersion = 1 as const;
-  readonly capabilities: HistoryCapabilities;
-  readonly writes: { readonly isAborted: boolean }[] = [];
-  readonly #data: HistoryStore;
-  readonly #delayMs: number;
-
-  constructor(data: HistoryStore, delayMs: number) {
-    this.#data = data;
-    this.#delayMs = delayMs;
-    this.capabilities = data.capabilities;
-  }
-
-  async append(
-    key: HistoryKey,
-    records: readonly HistoryRecord[],
-    options: AppendOptions = {},
-  ): Promise<{ version: string; appended: number }> {
-    this.writes.push({ isAborted: options.signal?.aborted ?? false });
-    await this.#wait();
-    return this.#data.append(key, records, options);
-  }
-
-  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    await this.#wait();
-    return this.#data.read(key, options);
-  }
-
-  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    await this.#data.clear(key, options);
-  }
-
-  #wait(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.#delayMs));
-  }
 }
 
 /** Pieces of an answer, one text or content each; `throws` ends it. */
