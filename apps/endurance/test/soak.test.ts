@@ -7,7 +7,7 @@ import { HistoryProvider, type HistoryStore, type Message, openConversation } fr
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openPlace, type Place, type SoakBackend } from "./soak/places.ts";
 import { soakSettings } from "./soak/settings.ts";
-import { type Soak, soak } from "./soak/soak.ts";
+import { type Soak, soak, summary } from "./soak/soak.ts";
 import { buildChild } from "./soak/worker.ts";
 import { requestFault } from "./support/valid-request.ts";
 
@@ -36,8 +36,7 @@ describe.each(backends)(`On %s, after ${runs} runs over ${SESSIONS} conversation
     const place: Place = { backend, address: addressOf(backend, directory), name: `soak-${randomUUID()}` };
     result = await soak({ program, place, seed, runs, sessions: SESSIONS, workers: 3 });
     store = openPlace(place, 60_000);
-    const counts = [...result.outcomes].sort(([, left], [, right]) => right - left);
-    process.stdout.write(`${backend}\n${counts.map(([name, number]) => `${number} ${name}`).join("\n")}\n`);
+    process.stdout.write(`${backend}\n${summary(result)}\n`);
   }, 1_800_000);
 
   afterAll(async () => {

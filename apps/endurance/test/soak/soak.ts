@@ -34,6 +34,8 @@ export interface SoakedSession {
 export interface Soak {
   readonly sessions: readonly SoakedSession[];
   readonly outcomes: Map<string, number>;
+  /** The same by what went wrong: `none`, or the kind of mishap that a run came to. */
+  readonly byMishap: Map<string, Map<string, number>>;
   /** Requests that a strict service would have refused, and rejections that nobody heard of. */
   readonly faults: string[];
   kills: number;
@@ -51,15 +53,23 @@ export interface SoakOptions {
 /** Runs jobs over all sessions in several processes, each run with a mishap or none, and tried again when it failed. */
 export async function soak(options: SoakOptions): Promise<Soak> {
   const random = chance(options.seed);
-  const result: Soak = { sessions: newSessions(options.sessions, random), outcomes: new Map(), faults: [], kills: 0 };
+  const result: Soak = {
+    sessions: newSessions(options.sessions, random),
+    outcomes: new Map(),
+    byMishap: new Map(),
+    faults: [],
+    kills: 0,
+  };
   let started = 0;
   let current: SoakedSession | undefined;
   const work = async (): Promise<void> => {
     let session: SoakedSession | undefined;
     let answer: Told | undefined;
+    let mishap = "none";
     const worker = new Worker(options.program, options.place, (told) => {
       // A tool that an aborted run left behind may still tell of itself.
       answer = told.type === "done" || told.type === "failed" ? told : answer;
+      mishap = told.type === "mishap" ? told.kind : mishap;
       hear(told, session, result);
     });
     while (started < options.runs) {
@@ -72,8 +82,9 @@ export async function soak(options: SoakOptions): Promise<Soak> {
       for (let attempt = 1; attempt <= 3 && started < options.runs; attempt += 1) {
         started += 1;
         answer = undefined;
+        mishap = "none";
         const outcome = await worker.run(newJob(session, { name, isNamed, attempt, answers, random }));
-        count(result.outcomes, outcome === "killed" ? "killed" : outcomeOf(answer));
+        note(result, mishap, outcome === "killed" ? "killed" : outcomeOf(answer));
         if (outcome === "ended" && isDone(answer)) {
           answers.forEach(({ id }) => void session?.requests.delete(id));
           break;
@@ -138,8 +149,6 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
     result.faults.push(`${session?.name}: ${told.fault}`);
   } else if (told.type === "unheard") {
     result.faults.push(`${session?.name}: nobody heard of ${told.error}`);
-  } else if (told.type === "mishap") {
-    count(result.outcomes, `mishap: ${told.kind}`);
   } else if (told.type === "retried") {
     count(result.outcomes, `after a conflict: ${told.how}`);
   } else if (told.type === "effect") {
@@ -172,6 +181,26 @@ function pick(sessions: readonly SoakedSession[], random: (below: number) => num
     throw new RangeError("a soak needs sessions");
   }
   return chosen;
+}
+
+function note({ outcomes, byMishap }: Soak, mishap: string, outcome: string): void {
+  count(outcomes, outcome);
+  const counts = byMishap.get(mishap) ?? new Map<string, number>();
+  byMishap.set(mishap, counts);
+  count(counts, outcome);
+}
+
+/** What a soak came to, in lines for a person. */
+export function summary({ outcomes, byMishap, kills }: Soak): string {
+  const lines = (counts: ReadonlyMap<string, number>) =>
+    [...counts].sort(([, left], [, right]) => right - left).map(([name, number]) => `${number} ${name}`);
+  const parts = [...byMishap].sort().flatMap(([mishap, counts]) => {
+    const sum = [...counts.values()].reduce((total, number) => total + number, 0);
+    return [`${sum} with ${mishap}`, ...lines(counts).map((line) => `    ${line}`)];
+  });
+  return [...parts, ...lines(outcomes).filter((line) => line.includes("after a conflict")), `${kills} kills`].join(
+    "\n",
+  );
 }
 
 function count(counts: Map<string, number>, name: string): void {
