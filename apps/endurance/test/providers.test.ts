@@ -127,6 +127,22 @@ describe.each(WAYS)("Providers beside a history ($backend, streamed: $isStreamed
     expect(await stage.stored()).toEqual([]);
   });
 
+  it("are refused when they contradict each other, before anything is loaded or asked", async () => {
+    const open = await dataOf(way);
+    const refused = (observers: readonly ContextProvider[]) => () => new Stage(open(), way, [], { observers });
+    const configuration = expect.objectContaining({ code: "configuration" });
+    expect(refused([fact("a"), fact("a")])).toThrow(configuration);
+    expect(refused([fact("history")])).toThrow(configuration);
+    expect(refused([new HistoryProvider(open(), { sourceId: "second" })])).toThrow(configuration);
+    const wrapping: ContextProvider = {
+      sourceId: "a",
+      beforeRun: async (context) => Reflect.apply(context.addMiddleware, context, [{ kind: "agent" }]),
+    };
+    const stage = new Stage(open(), way, ["never"], { observers: [wrapping] });
+    expect(await failureOf(stage.run("x"))).toMatchObject({ code: "configuration" });
+    expect([stage.model.calls, await stage.stored()]).toEqual([[], []]);
+  });
+
   it("keep the conversations apart that one of them serves at the same time", async () => {
     const open = await dataOf(way);
     const stage = new Stage(open(), way, Array(12).fill("ok"), { observers: [fact("a")] });
