@@ -1,7 +1,7 @@
 import { Agent, tool } from "@agentfw/agent";
+import type { Answer } from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import { connect } from "./helpers.ts";
-import type { Answer } from "./strict/replies.ts";
 
 const WEATHER = tool({
   name: "weather",

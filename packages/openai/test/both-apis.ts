@@ -1,9 +1,17 @@
+import {
+  type Delivery,
+  eventsOf,
+  outputItems,
+  type ReceivedRequest,
+  type Reply,
+  type ResponsesReply,
+  responseBody,
+  says,
+  streamOf,
+} from "@agentfw/test-servers/openai";
 import { OpenAIChatClient, OpenAIResponsesClient } from "../src/index.ts";
 import { connect } from "./helpers.ts";
 import { connectResponses } from "./responses-helpers.ts";
-import type { ReceivedRequest } from "./strict/http.ts";
-import { type Delivery, type Reply, streamOf } from "./strict/replies.ts";
-import { eventsOf, outputItems, type ResponsesReply, responseBody, says } from "./strict/responses-replies.ts";
 
 type EitherClient = OpenAIChatClient | OpenAIResponsesClient;
 

@@ -1,8 +1,8 @@
 import type { ChatRequestOptions } from "@agentfw/core";
+import type { Leniency } from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import type { OpenAIChatSettings } from "../src/index.ts";
 import { collect, connect, message } from "./helpers.ts";
-import type { Leniency } from "./strict/request-rules.ts";
 
 const QUESTION = [message("user", "Hi")];
 const TOOL = {

@@ -1,7 +1,7 @@
 import type { ChatUpdate, Content, FunctionCallContent, Message, Role, UsageDetails } from "@agentfw/core";
+import { type StrictServer, type StrictServerOptions, startStrictServer } from "@agentfw/test-servers/openai";
 import { onTestFinished } from "vitest";
 import { OpenAIChatClient, type OpenAIChatSettings } from "../src/index.ts";
-import { type StrictServer, type StrictServerOptions, startStrictServer } from "./strict-server.ts";
 
 let messageCount = 0;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FunctionCallContent, Message } from "@agentfw/core";
-import { isFields } from "./strict/refusal.ts";
+import { isFields } from "@agentfw/test-servers/openai";
 
 /** A message as Chat Completions records it. */
 export type Recorded = Readonly<Record<string, unknown>>;

@@ -1,11 +1,10 @@
 import { Agent, type AgentOptions, type AgentResponse, type AgentRunOptions, tool } from "@agentfw/agent";
 import { AgentSession, type Content, HistoryProvider, InMemoryHistoryStore, type MessagesInput } from "@agentfw/core";
+import { asks, type ReceivedRequest, type ResponsesReply, says } from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import type { OpenAIResponsesSettings } from "../src/index.ts";
 import { rejection } from "./helpers.ts";
 import { clientOf, connectResponses, shapeOf } from "./responses-helpers.ts";
-import type { ReceivedRequest } from "./strict/http.ts";
-import { asks, type ResponsesReply, says } from "./strict/responses-replies.ts";
 
 const INTERRUPTED = "The call was interrupted. Whether it took effect is unknown.";
 

@@ -1,9 +1,16 @@
 import type { ChatUpdate } from "@agentfw/core";
+import {
+  asks,
+  eventsOf,
+  type Fields,
+  outputItems,
+  type ResponsesAnswer,
+  responseBody,
+  says,
+} from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import { call, collect, fold, message, rejection } from "./helpers.ts";
 import { connectResponses } from "./responses-helpers.ts";
-import type { Fields } from "./strict/refusal.ts";
-import { asks, eventsOf, outputItems, type ResponsesAnswer, responseBody, says } from "./strict/responses-replies.ts";
 
 const QUESTION = [message("user", "Hi")];
 const TOOLS = [{ name: "add", parameters: { type: "object" } }];

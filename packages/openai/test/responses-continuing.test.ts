@@ -1,9 +1,9 @@
 import type { ChatUpdate, Content, Message } from "@agentfw/core";
+import { asks, says } from "@agentfw/test-servers/openai";
 import { describe, expect, it, vi } from "vitest";
 import { OpenAIResponsesClient } from "../src/index.ts";
 import { call, collect, message, rejection } from "./helpers.ts";
 import { clientOf, connectResponses, shapeOf } from "./responses-helpers.ts";
-import { asks, says } from "./strict/responses-replies.ts";
 
 const INTERRUPTED = "The call was interrupted. Whether it took effect is unknown.";
 const TOOLS = [{ name: "add", parameters: { type: "object" } }];

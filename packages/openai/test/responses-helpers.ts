@@ -1,11 +1,11 @@
-import { onTestFinished } from "vitest";
-import { OpenAIResponsesClient, type OpenAIResponsesSettings } from "../src/index.ts";
-import type { Fields } from "./strict/refusal.ts";
 import {
+  type Fields,
   type StrictResponsesOptions,
   type StrictResponsesServer,
   startStrictResponsesServer,
-} from "./strict-responses-server.ts";
+} from "@agentfw/test-servers/openai";
+import { onTestFinished } from "vitest";
+import { OpenAIResponsesClient, type OpenAIResponsesSettings } from "../src/index.ts";
 
 /** A server for this test and a client that talks to it, without retries. */
 export async function connectResponses(

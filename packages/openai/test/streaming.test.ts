@@ -1,6 +1,6 @@
+import { DONE, streamOf } from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import { collect, connect, fold, message, rejection } from "./helpers.ts";
-import { DONE, streamOf } from "./strict/replies.ts";
 
 const QUESTION = [message("user", "What is the weather in Zürich?")];
 

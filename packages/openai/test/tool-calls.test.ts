@@ -1,8 +1,8 @@
 import type { FunctionCallContent } from "@agentfw/core";
+import { DONE } from "@agentfw/test-servers/openai";
 import { describe, expect, it } from "vitest";
 import { ToolCallReader } from "../src/tool-calls.ts";
 import { call, collect, connect, fold, message } from "./helpers.ts";
-import { DONE } from "./strict/replies.ts";
 
 type Piece = { index?: number; id?: string; name?: string; arguments?: string };
 

@@ -8,10 +8,10 @@ import {
   type ReceivedRequest,
   receive,
   startLocalServer,
-} from "./strict/http.ts";
-import { checkItems, inputItems, spokenText } from "./strict/item-rules.ts";
-import { type Fields, Refusal } from "./strict/refusal.ts";
-import type { Delivery } from "./strict/replies.ts";
+} from "./http.ts";
+import { checkItems, inputItems, spokenText } from "./item-rules.ts";
+import { type Fields, Refusal } from "./refusal.ts";
+import type { Delivery } from "./replies.ts";
 import {
   eventsOf,
   outputItems,
@@ -19,8 +19,8 @@ import {
   type ResponsesReply,
   responseBody,
   says,
-} from "./strict/responses-replies.ts";
-import { checkParameters } from "./strict/responses-rules.ts";
+} from "./responses-replies.ts";
+import { checkParameters } from "./responses-rules.ts";
 
 /** Options of {@link startStrictResponsesServer}. */
 export interface StrictResponsesOptions {

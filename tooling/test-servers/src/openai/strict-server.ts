@@ -8,10 +8,10 @@ import {
   type ReceivedRequest,
   receive,
   startLocalServer,
-} from "./strict/http.ts";
-import { type Fields, isFields } from "./strict/refusal.ts";
-import { completionBody, type Reply, streamOf } from "./strict/replies.ts";
-import { checkRequest, type Leniency } from "./strict/request-rules.ts";
+} from "./http.ts";
+import { type Fields, isFields } from "./refusal.ts";
+import { completionBody, type Reply, streamOf } from "./replies.ts";
+import { checkRequest, type Leniency } from "./request-rules.ts";
 
 /** Options of {@link startStrictServer}. */
 export interface StrictServerOptions extends Leniency {

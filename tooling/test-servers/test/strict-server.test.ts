@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isFields } from "./strict/refusal.ts";
-import { startStrictServer } from "./strict-server.ts";
+import { isFields, startStrictServer } from "../src/openai/index.ts";
 
 const USER = { role: "user", content: "Hi" };
 const TOOL = { type: "function", function: { name: "add", parameters: { type: "object" } } };

@@ -1,7 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isFields } from "./strict/refusal.ts";
-import { asks, type ResponsesReply, says } from "./strict/responses-replies.ts";
-import { startStrictResponsesServer } from "./strict-responses-server.ts";
+import { asks, isFields, type ResponsesReply, says, startStrictResponsesServer } from "../src/openai/index.ts";
 
 const USER = { role: "user", content: "Hi" };
 const TOOL = { type: "function", name: "add", parameters: { type: "object" }, strict: false };
