@@ -3,13 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "@agentfw/agent";
-import { HistoryProvider, type HistoryStore, type Message, openConversation } from "@agentfw/core";
+import { type ChatClient, HistoryProvider, type HistoryStore, openConversation } from "@agentfw/core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openPlace, type Place, type SoakBackend } from "./soak/places.ts";
 import { soakSettings } from "./soak/settings.ts";
 import { type Soak, soak, summary } from "./soak/soak.ts";
 import { buildChild } from "./soak/worker.ts";
-import { requestFault } from "./support/valid-request.ts";
+import { SERVICES } from "./support/services.ts";
+import { ScriptedModel } from "./support/stage.ts";
 
 const { backends, runs, seed } = soakSettings(process.env);
 /** A short soak on fewer conversations, so that each has a life of some length. */
@@ -65,23 +66,26 @@ describe.each(backends)(`On %s, after ${runs} runs over ${SESSIONS} conversation
     }
   });
 
-  it("every history can be gone on with, and is valid as a whole", async () => {
-    for (const { name } of result.sessions) {
-      let request: readonly Message[] = [];
-      const agent = new Agent({
-        client: {
-          contractVersion: 1,
-          storesByDefault: false,
-          async *stream(messages: readonly Message[]) {
-            request = messages;
-            yield { contents: [{ type: "text" as const, text: "good bye" }] };
-          },
-        },
-        contextProviders: [new HistoryProvider(store)],
-      });
-      await agent.run("the end", { session: agent.createSession({ sessionId: name, owner: "ann" }) });
-      expect(requestFault(request), name).toBeUndefined();
+  /** Goes on with every conversation whose model did, or did not, repeat the ids of its calls. */
+  async function goOn(client: ChatClient, repeatsCallIds: boolean): Promise<void> {
+    const agent = new Agent({ client, contextProviders: [new HistoryProvider(store)] });
+    for (const { name } of result.sessions.filter(({ habits }) => habits.repeatsCallIds === repeatsCallIds)) {
+      const session = agent.createSession({ sessionId: name, owner: "ann" });
+      expect((await agent.run("the end", { session })).text, name).toBe("Hello.");
     }
+  }
+
+  it.each(Object.entries(SERVICES))(
+    "every history can be gone on with at %s, and is valid as a whole",
+    async (_, start) => {
+      const service = await start(true);
+      await goOn(service.client, false);
+      await service.close();
+    },
+  );
+
+  it("so is every history of a model that repeats the ids of its calls, for a service that lets it", async () => {
+    await goOn(new ScriptedModel(Array(SESSIONS).fill("Hello.")), true);
   });
 
   it("no tool ran twice for one call where each step is stored", () => {

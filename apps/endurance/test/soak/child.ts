@@ -28,7 +28,7 @@ function tell(told: Told): void {
 process.on("unhandledRejection", (error) => tell({ type: "unheard", error: String(error) }));
 
 /** A model that says and asks for what chance wants, and refuses what a strict service refuses. */
-function model(random: (below: number) => number, name: string, mishaps: Mishaps): ChatClient {
+function model(random: (below: number) => number, { seed, habits }: Job, mishaps: Mishaps): ChatClient {
   let calls = 0;
   const pieces = (): Content[][] => {
     const said: Content[][] = random(3) === 0 ? [[{ type: "text_reasoning", text: "hm" }]] : [];
@@ -39,9 +39,8 @@ function model(random: (below: number) => number, name: string, mishaps: Mishaps
     const asked = Array.from({ length: count }, (): Content[] => {
       calls += 1;
       const tool = ["act", "act", "act", "ask", "fail", "unknown"][random(6)] ?? "act";
-      return [
-        { type: "function_call", callId: random(5) === 0 ? "same" : `${name}-${calls}`, name: tool, arguments: "{}" },
-      ];
+      const callId = habits.repeatsCallIds && random(3) === 0 ? "same" : `c${seed}-${calls}`;
+      return [{ type: "function_call", callId, name: tool, arguments: "{}" }];
     });
     return count === 0 ? [...said, [{ type: "text", text: "that is all" }]] : [...said, ...asked];
   };
@@ -83,10 +82,10 @@ function tools(session: string, mishaps: Mishaps): Tool[] {
 async function run(job: Job): Promise<void> {
   const { habits, session, runId, seed } = job;
   const mishaps = new Mishaps(job.mishap, faults, (kind) => tell({ type: "mishap", kind }));
-  const { historyPersistence, ...kept } = habits;
+  const { historyPersistence, repeatsCallIds: _, ...kept } = habits;
   const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 2000 });
   const agent = new Agent({
-    client: model(chance(seed), `c${seed}`, mishaps),
+    client: model(chance(seed), job, mishaps),
     tools: tools(session, mishaps),
     historyPersistence,
     contextProviders: [provider],

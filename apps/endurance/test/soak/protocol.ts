@@ -21,6 +21,8 @@ export interface SessionHabits {
   readonly conditionalAppend: boolean;
   readonly keepPartial: boolean;
   readonly maxMessages: number | undefined;
+  /** Whether the model gives calls ids that it has given before, as some services do and OpenAI's does not. */
+  readonly repeatsCallIds: boolean;
 }
 
 /** One run that a child process is asked for. */

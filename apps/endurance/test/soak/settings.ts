@@ -8,7 +8,7 @@ export interface SoakSettings {
 }
 
 /** The backends of a soak that says nothing else, and that every test run can wait for. */
-const SHORT: SoakSettings = { backends: ["file", "redis", "postgres"], runs: 120, seed: 1 };
+const SHORT: SoakSettings = { backends: ["file", "redis", "postgres"], runs: 60, seed: 1 };
 
 /**
  * Reads `AGENTFW_SOAK_BACKEND`, `AGENTFW_SOAK_RUNS` and `AGENTFW_SOAK_SEED`.

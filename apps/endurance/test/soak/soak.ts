@@ -109,6 +109,7 @@ function newSessions(count: number, random: (below: number) => number): SoakedSe
       conditionalAppend: random(2) === 0,
       keepPartial: random(2) === 0,
       maxMessages: random(3) === 0 ? 3 + random(20) : undefined,
+      repeatsCallIds: random(3) === 0,
     },
     acknowledged: new Set<string>(),
     effects: new Map<string, number>(),

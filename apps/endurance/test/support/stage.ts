@@ -82,6 +82,8 @@ export interface StageOptions extends Partial<Omit<AgentOptions, "client" | "con
   readonly history?: HistoryProviderOptions;
   readonly observers?: readonly ContextProvider[];
   readonly storesByDefault?: boolean;
+  /** In place of the scripted model. */
+  readonly client?: ChatClient;
 }
 
 /** One process on the data of a test. */
@@ -98,12 +100,12 @@ export class Stage {
     script: readonly Answer[],
     options: StageOptions = {},
   ) {
-    const { history, observers = [], storesByDefault, ...rest } = options;
+    const { history, observers = [], storesByDefault, client, ...rest } = options;
     this.store = store;
     this.#isStreamed = isStreamed;
     this.model = new ScriptedModel(script, storesByDefault);
     this.agent = new Agent({
-      client: this.model,
+      client: client ?? this.model,
       contextProviders: [new HistoryProvider(store, history), ...observers],
       onDiagnostic: (event) => this.diagnostics.push(event),
       ...rest,
