@@ -60,7 +60,7 @@ describe.each(backends)(`On %s, after ${runs} runs over ${SESSIONS} conversation
       const ids = messages.map(({ messageId }) => messageId);
       expect(new Set(ids).size, name).toBe(ids.length);
       expect(
-        [...acknowledged].filter((id) => !ids.includes(id)),
+        [...acknowledged].filter(([id]) => !ids.includes(id)).map((entry) => [...entry, messages]),
         name,
       ).toEqual([]);
     }

@@ -82,6 +82,7 @@ function tools(session: string, mishaps: Mishaps): Tool[] {
 async function run(job: Job): Promise<void> {
   const { habits, session, runId, seed } = job;
   const mishaps = new Mishaps(job.mishap, faults, (kind) => tell({ type: "mishap", kind }));
+  const reported: string[] = [];
   const { historyPersistence, repeatsCallIds: _, ...kept } = habits;
   const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 2000 });
   const agent = new Agent({
@@ -93,6 +94,7 @@ async function run(job: Job): Promise<void> {
     onConflict: "retry",
     onLoadFailure: "continue",
     onDiagnostic: ({ type }) => {
+      reported.push(type);
       if (type === "run_retried" || type === "turn_stored_again") {
         tell({ type: "retried", how: type });
       }
@@ -110,7 +112,7 @@ async function run(job: Job): Promise<void> {
     const ids = [job.inputId, ...answered, ...response.messages.map(({ messageId }) => messageId)];
     const requests = response.approvalRequests.map(({ id }) => id);
     await mishaps.end();
-    tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined });
+    tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined, reported });
   } catch (error) {
     await mishaps.end();
     const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -52,6 +52,8 @@ export type Told =
       readonly ids: readonly string[];
       readonly requests: readonly string[];
       readonly withoutHistory: boolean;
+      /** Kinds of what the run reported on its way. */
+      readonly reported: readonly string[];
     }
   | { readonly type: "failed"; readonly error: string };
 

@@ -22,8 +22,8 @@ const KINDS: readonly Mishap["kind"][] = [
 export interface SoakedSession {
   readonly name: string;
   readonly habits: SessionHabits;
-  /** Ids of messages that a successful run was given or gave. */
-  readonly acknowledged: Set<string>;
+  /** Messages that a successful run was given or gave, by id, and the run that said so first. */
+  readonly acknowledged: Map<string, string>;
   /** How often the tool of each call ran, by idempotency key. */
   readonly effects: Map<string, number>;
   /** Requests for approval that nobody has answered in a run that succeeded. */
@@ -66,11 +66,12 @@ export async function soak(options: SoakOptions): Promise<Soak> {
     let session: SoakedSession | undefined;
     let answer: Told | undefined;
     let mishap = "none";
+    let job: Job | undefined;
     const worker = new Worker(options.program, options.place, (told) => {
       // A tool that an aborted run left behind may still tell of itself.
       answer = told.type === "done" || told.type === "failed" ? told : answer;
       mishap = told.type === "mishap" ? told.kind : mishap;
-      hear(told, session, result);
+      hear(told, session, result, `${JSON.stringify(job)} ${mishap}`);
     });
     while (started < options.runs) {
       // Now and then two processes meet on one conversation.
@@ -83,7 +84,8 @@ export async function soak(options: SoakOptions): Promise<Soak> {
         started += 1;
         answer = undefined;
         mishap = "none";
-        const outcome = await worker.run(newJob(session, { name, isNamed, attempt, answers, random }));
+        job = newJob(session, { name, isNamed, attempt, answers, random });
+        const outcome = await worker.run(job);
         note(result, mishap, outcome === "killed" ? "killed" : outcomeOf(answer));
         if (outcome === "ended" && isDone(answer)) {
           answers.forEach(({ id }) => void session?.requests.delete(id));
@@ -111,7 +113,7 @@ function newSessions(count: number, random: (below: number) => number): SoakedSe
       maxMessages: random(3) === 0 ? 3 + random(20) : undefined,
       repeatsCallIds: random(3) === 0,
     },
-    acknowledged: new Set<string>(),
+    acknowledged: new Map<string, string>(),
     effects: new Map<string, number>(),
     requests: new Set<string>(),
   }));
@@ -145,7 +147,7 @@ function answersOf({ requests }: SoakedSession, random: (below: number) => numbe
   return random(3) === 0 ? [] : [...requests].map((id) => ({ id, approved: random(4) > 0 }));
 }
 
-function hear(told: Told, session: SoakedSession | undefined, result: Soak): void {
+function hear(told: Told, session: SoakedSession | undefined, result: Soak, run: string): void {
   if (told.type === "refused") {
     result.faults.push(`${session?.name}: ${told.fault}`);
   } else if (told.type === "unheard") {
@@ -157,7 +159,8 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
     count(owner?.effects ?? new Map(), told.key);
   } else if (told.type === "done" && !told.withoutHistory) {
     for (const id of told.ids) {
-      session?.acknowledged.add(id);
+      const known = session?.acknowledged.get(id);
+      session?.acknowledged.set(id, known ?? `${run}, which reported ${told.reported.join() || "nothing"}`);
     }
     for (const id of told.requests) {
       session?.requests.add(id);
