@@ -1,7 +1,8 @@
 import { chatMiddleware, functionMiddleware } from "@agentfw/agent";
-import type { ContextProvider, Tool } from "@agentfw/core";
+import { type ContextProvider, type Message, openConversation, type Tool } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
 import { type Answer, call, dataOf, failureOf, MODES, Stage, type StageOptions, shape, WAYS } from "./support/stage.ts";
+import { ObservedStore } from "./support/stores.ts";
 
 const PER_CALL = { historyPersistence: "per-service-call" } as const;
 const ROUNDS: readonly Answer[] = [{ pieces: ["I look. ", call("1", "look")] }, { pieces: [call("2", "look")] }];
@@ -137,5 +138,29 @@ describe.each(WAYS)("Both modes of persistence ($backend, streamed: $isStreamed)
     const [whole, step] = await inBothModes(run, [{ pieces: ["the ", "secret"] }, "hi"], { middleware: [veto] });
     expect(step).toEqual(whole);
     expect(step?.stored).toEqual(["user: hello", "assistant: hi"]);
+  });
+
+  it("never take the answer of an attempt that was late for their own, whatever else they add", async () => {
+    for (const historyPersistence of MODES) {
+      const open = await dataOf(way);
+      const late = openConversation(open(), { owner: "ann", sessionId: "s" });
+      const messages: Message[] = [
+        { role: "user", messageId: "r:i0", contents: [{ type: "text", text: "go" }] },
+        { role: "assistant", messageId: "r:o0", contents: [{ type: "text", text: "late" }] },
+      ];
+      let appends = 0;
+      const store = new ObservedStore(open(), async ({ name }) => {
+        appends += name === "append" ? 1 : 0;
+        if (appends === 1 && name === "append") {
+          await late.append(messages);
+        }
+      });
+      const stage = new Stage(store, way, [...ROUNDS, "done"], { historyPersistence, tools: counted().tools });
+      expect(await failureOf(stage.run("go", { runId: "r" }))).toMatchObject({ code: "conflict" });
+      // The conversation goes on behind what was first.
+      const next = new Stage(open(), way, ["fine"]);
+      await next.run("and now?");
+      expect(shape(next.model.calls[0]?.messages ?? []).slice(0, 2)).toEqual(["user: go", "assistant: late"]);
+    }
   });
 });
