@@ -12,48 +12,24 @@ import {
   openCalls,
   standsAlone,
 } from "./message-groups.ts";
-import type { MessageLog } from "./message-log.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
  * Notices messages that the store skipped because their ids are stored. Input that is sent again may be older than the
  * window, and a result may have been stored by a process that was slower; what the model said is this run's alone.
- *
- * @throws `conflict` when that is another's; `outcome_unknown` when it cannot be read whose it is
  */
-export async function assertOurs(
-  log: MessageLog,
+export function assertOurs(
   messages: readonly Message[],
   appended: number,
   produced: readonly Message[],
   context: RunContext,
-): Promise<void> {
-  const own = messages.filter((message) => message.role !== "tool" && produced.includes(message));
-  if (own.length > 0) {
-    const added = appended < own.length ? [] : await newestOf(log, messages, appended);
-    if (own.some(({ messageId }) => !added.includes(messageId))) {
-      throw new AgentFrameworkError("conflict", "another run has stored this already");
-    }
+): void {
+  // Results that come with what the model said are this run's, too.
+  const own = messages.filter((message) => produced.includes(message));
+  if (appended < own.length && own.some(({ role }) => role === "assistant")) {
+    throw new AgentFrameworkError("conflict", "another run has stored it");
   }
-  context.report({
-    type: "already_stored",
-    message: "messages with stored ids were skipped",
-  });
-}
-
-/** The ids of those that stand last. What was skipped was there before, so these are the ones that were added. */
-async function newestOf(log: MessageLog, messages: readonly Message[], count: number): Promise<string[]> {
-  const ids = new Set(messages.map(({ messageId }) => messageId));
-  const found: string[] = [];
-  let before: string | undefined;
-  do {
-    const page = await log.read({ last: ids.size, before }).catch((cause) => {
-      throw new AgentFrameworkError("outcome_unknown", "it cannot be read which messages were added", { cause });
-    });
-    found.unshift(...page.messages.map(({ messageId }) => messageId).filter((id) => ids.has(id)));
-    before = page.older;
-  } while (found.length < count && before !== undefined);
-  return found.slice(-count);
+  context.report({ type: "already_stored", message: "stored messages are skipped" });
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */

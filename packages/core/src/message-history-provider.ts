@@ -207,7 +207,7 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       const isRepeated = notes.isUncertain;
       const appended = await this.#append(notes, messages);
       if (this.loadsHistory && !isRepeated && appended < messages.length) {
-        await assertOurs(notes.log, messages, appended, produced, context);
+        assertOurs(messages, appended, produced, context);
       }
     };
     // A write that failed says nothing about the next one.
