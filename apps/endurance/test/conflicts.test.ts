@@ -1,6 +1,8 @@
 import type { AgentResponse } from "@agentfw/agent";
+import type { HistoryStore } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { call, dataOf, failureOf, MODES, SlowStore, Stage, shape, WAYS } from "./support/stage.ts";
+import { call, dataOf, failureOf, MODES, Stage, shape, WAYS } from "./support/stage.ts";
+import { slowStore } from "./support/stores.ts";
 
 /** Waits until as many as this have come. */
 function meeting(count: number): () => Promise<void> {
@@ -27,7 +29,7 @@ describe.each(WAYS.flatMap((way) => MODES.map((historyPersistence) => ({ ...way,
     async function race(script: readonly string[], more: Parameters<typeof stageOf>[3] = {}) {
       const open = await dataOf(way);
       const loaded = meeting(2);
-      const stages = ["left", "right"].map(() => stageOf(new SlowStore(open(), 0), way, script, more, loaded));
+      const stages = ["left", "right"].map(() => stageOf(slowStore(open(), 0), way, script, more, loaded));
       const outcomes = await Promise.allSettled(stages.map((stage, index) => stage.run(`question ${index}`)));
       return { stages, outcomes, stored: shape(await new Stage(open(), way, []).stored()) };
     }
@@ -57,7 +59,7 @@ describe.each(WAYS.flatMap((way) => MODES.map((historyPersistence) => ({ ...way,
     });
 
     function stageOf(
-      store: SlowStore,
+      store: HistoryStore,
       at: typeof way,
       script: readonly string[],
       more: ConstructorParameters<typeof Stage>[3],
@@ -90,7 +92,7 @@ describe.each(WAYS)("A run that lost after its tool had run ($backend, streamed:
         await other.run("they say");
       },
     };
-    const stage = new Stage(new SlowStore(open(), 0), way, [{ pieces: [call("1", "look")] }, "mine", "never"], {
+    const stage = new Stage(slowStore(open(), 0), way, [{ pieces: [call("1", "look")] }, "mine", "never"], {
       ...RETRY,
       tools: [slow],
     });

@@ -8,14 +8,16 @@ const id = (conversationId: string, text: string): Answer => ({
 const PER_CALL = { historyPersistence: "per-service-call" } as const;
 const KEEPS = { storesByDefault: true } as const;
 
-describe.each(WAYS)("Two turns, the session serialized in between ($backend, streamed: $isStreamed)", (way) => {
+const CASES = WAYS.flatMap((way) => [false, true].map((isSerialized) => ({ ...way, isSerialized })));
+
+describe.each(CASES)("Two turns ($backend, streamed: $isStreamed, session serialized: $isSerialized)", (way) => {
   async function twoTurns(answers: readonly [Answer, Answer], options: StageOptions, session?: AgentSession) {
     const open = await dataOf(way);
     const first = new Stage(open(), way, [answers[0]], options);
     const begun = session ?? first.session();
     await first.run("u1", { session: begun });
     const second = new Stage(open(), way, [answers[1]], options);
-    const later = restored(begun);
+    const later = way.isSerialized ? restored(begun) : begun;
     await second.run("u2", { session: later });
     const sent = [...first.model.calls, ...second.model.calls];
     return {

@@ -1,42 +1,53 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "@agentfw/agent";
-import { HistoryProvider, type Message, openConversation } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Soak, soak } from "./soak/soak.ts";
+import { type ChatClient, HistoryProvider, type HistoryStore, openConversation } from "@agentfw/core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { openPlace, type Place, type SoakBackend } from "./soak/places.ts";
+import { soakSettings } from "./soak/settings.ts";
+import { type Soak, soak, summary } from "./soak/soak.ts";
 import { buildChild } from "./soak/worker.ts";
-import { requestFault } from "./support/valid-request.ts";
+import { SERVICES } from "./support/services.ts";
+import { ScriptedModel } from "./support/stage.ts";
 
-const RUNS = Number(process.env["AGENTFW_SOAK_RUNS"] ?? 120);
-const SEED = Number(process.env["AGENTFW_SOAK_SEED"] ?? 1);
+const { backends, runs, seed } = soakSettings(process.env);
 /** A short soak on fewer conversations, so that each has a life of some length. */
-const SESSIONS = Math.max(5, Math.min(50, Math.floor(RUNS / 15)));
+const SESSIONS = Math.max(5, Math.min(50, Math.floor(runs / 15)));
 
-describe(`After ${RUNS} runs over ${SESSIONS} conversations, with seed ${SEED}`, () => {
+function addressOf(backend: SoakBackend, directory: string): string {
+  const addresses: Readonly<Record<SoakBackend, () => string>> = {
+    file: () => join(directory, "store"),
+    redis: () => inject("redisUrl"),
+    postgres: () => inject("postgresUrl"),
+    blob: () => inject("storageConnectionString"),
+  };
+  return addresses[backend]();
+}
+
+describe.each(backends)(`On %s, after ${runs} runs over ${SESSIONS} conversations, with seed ${seed}`, (backend) => {
   let directory = "";
-  let store: FileHistoryStore;
+  let store: HistoryStore;
   let result: Soak;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "agentfw-endurance-"));
     const program = await buildChild(directory);
-    const data = join(directory, "store");
-    result = await soak({ program, store: data, seed: SEED, runs: RUNS, sessions: SESSIONS, workers: 3 });
-    store = new FileHistoryStore({ directory: data, fsync: false });
-    const counts = [...result.outcomes].sort(([, left], [, right]) => right - left);
-    process.stdout.write(`${counts.map(([name, number]) => `${number} ${name}`).join("\n")}\n${result.kills} kills\n`);
-  }, 1_200_000);
+    const place: Place = { backend, address: addressOf(backend, directory), name: `soak-${randomUUID()}` };
+    result = await soak({ program, place, seed, runs, sessions: SESSIONS, workers: 3 });
+    store = openPlace(place, 60_000);
+    process.stdout.write(`${backend}\n${summary(result)}\n`);
+  }, 1_800_000);
 
   afterAll(async () => {
-    await store.close();
+    await store.close?.();
     await rm(directory, { recursive: true, force: true });
   });
 
   it("runs succeeded, failed and were killed in them", () => {
-    expect(result.outcomes.get("done")).toBeGreaterThan(RUNS / 5);
-    expect(result.kills).toBeGreaterThan(RUNS / 50);
+    expect(result.outcomes.get("done")).toBeGreaterThan(runs / 5);
+    expect(result.kills).toBeGreaterThan(runs / 50);
   });
 
   it("no request was one that a strict service refuses, and no rejection was unheard", () => {
@@ -49,29 +60,32 @@ describe(`After ${RUNS} runs over ${SESSIONS} conversations, with seed ${SEED}`,
       const ids = messages.map(({ messageId }) => messageId);
       expect(new Set(ids).size, name).toBe(ids.length);
       expect(
-        [...acknowledged].filter((id) => !ids.includes(id)),
+        [...acknowledged].filter(([id]) => !ids.includes(id)).map((entry) => [...entry, messages]),
         name,
       ).toEqual([]);
     }
   });
 
-  it("every history can be gone on with, and is valid as a whole", async () => {
-    for (const { name } of result.sessions) {
-      let request: readonly Message[] = [];
-      const agent = new Agent({
-        client: {
-          contractVersion: 1,
-          storesByDefault: false,
-          async *stream(messages: readonly Message[]) {
-            request = messages;
-            yield { contents: [{ type: "text" as const, text: "good bye" }] };
-          },
-        },
-        contextProviders: [new HistoryProvider(store)],
-      });
-      await agent.run("the end", { session: agent.createSession({ sessionId: name, owner: "ann" }) });
-      expect(requestFault(request), name).toBeUndefined();
+  /** Goes on with every conversation whose model did, or did not, repeat the ids of its calls. */
+  async function goOn(client: ChatClient, repeatsCallIds: boolean): Promise<void> {
+    const agent = new Agent({ client, contextProviders: [new HistoryProvider(store)] });
+    for (const { name } of result.sessions.filter(({ habits }) => habits.repeatsCallIds === repeatsCallIds)) {
+      const session = agent.createSession({ sessionId: name, owner: "ann" });
+      expect((await agent.run("the end", { session })).text, name).toBe("Hello.");
     }
+  }
+
+  it.each(Object.entries(SERVICES))(
+    "every history can be gone on with at %s, and is valid as a whole",
+    async (_, start) => {
+      const service = await start(true);
+      await goOn(service.client, false);
+      await service.close();
+    },
+  );
+
+  it("so is every history of a model that repeats the ids of its calls, for a service that lets it", async () => {
+    await goOn(new ScriptedModel(Array(SESSIONS).fill("Hello.")), true);
   });
 
   it("no tool ran twice for one call where each step is stored", () => {

@@ -24,14 +24,12 @@ export function assertOurs(
   produced: readonly Message[],
   context: RunContext,
 ): void {
-  const own = messages.filter((message) => message.role !== "tool" && produced.includes(message));
-  if (appended < own.length) {
-    throw new AgentFrameworkError("conflict", "another run has stored this already");
+  // Results that come with what the model said are this run's, too.
+  const own = messages.filter((message) => produced.includes(message));
+  if (appended < own.length && own.some(({ role }) => role === "assistant")) {
+    throw new AgentFrameworkError("conflict", "another run has stored it");
   }
-  context.report({
-    type: "already_stored",
-    message: "messages with stored ids were skipped",
-  });
+  context.report({ type: "already_stored", message: "stored messages are skipped" });
 }
 
 /** What the input answers: approval requests, and calls that were left to the caller. */

@@ -122,6 +122,7 @@ WHERE expires_hour IS NOT NULL`,
       // Compared byte by byte, whatever the database's own rules for text are.
       'id text COLLATE "C" NOT NULL',
       "data text NOT NULL",
+      "stamp bigint",
       "PRIMARY KEY (k, seq)",
       "UNIQUE (k, id)",
     ]),

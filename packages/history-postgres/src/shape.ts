@@ -24,7 +24,7 @@ const CONVERSATION: Shape = {
 };
 
 const RECORD: Shape = {
-  columns: "k uuid not null, seq bigint not null, id text not null, data text not null",
+  columns: "k uuid not null, seq bigint not null, id text not null, data text not null, stamp bigint",
   keys: ["k,seq", "k,id"],
   indexes: [],
 };

@@ -21,7 +21,12 @@ const TOUCH = `updated_at = now(),
     expires_at = now() + p_ttl * interval '1 second',
     expires_hour = floor(extract(epoch FROM now() + p_ttl * interval '1 second') / 3600)::integer`;
 
-/** The function that appends. It answers `stored <version> <appended>` or `conflict <version>`. */
+/**
+ * The function that appends. It answers `stored <version> <appended>` or `conflict <version>`.
+ *
+ * Each call has a random number, which the records that it adds keep. A repetition after a lost answer comes with the same
+ * one, so it can tell what its first try stored from what somebody else has, and answers as that would have been answered.
+ */
 export function appendFunction(names: Names): string {
   const body = `
 DECLARE
@@ -34,19 +39,26 @@ BEGIN
   UPDATE ${names.conversation} AS c SET seq = c.seq + v_count, ${TOUCH}
   WHERE c.k = p_key AND ${ALIVE} AND (p_version IS NULL OR p_version = c.seq::text)
   RETURNING c.seq - v_count INTO v_last;
-${secondLook(names)}  INSERT INTO ${names.record} (k, seq, id, data)
-  SELECT p_key, v_last + o.ord, o.id, o.data FROM unnest(p_ids, p_data) WITH ORDINALITY AS o(id, data, ord)
+${secondLook(names)}  INSERT INTO ${names.record} (k, seq, id, data, stamp)
+  SELECT p_key, v_last + o.ord, o.id, o.data, p_base FROM unnest(p_ids, p_data) WITH ORDINALITY AS o(id, data, ord)
   ON CONFLICT (k, id) DO NOTHING;
   GET DIAGNOSTICS v_appended = ROW_COUNT;
   IF v_appended = 0 THEN
     UPDATE ${names.conversation} AS c SET seq = v_last WHERE c.k = p_key;
-    RETURN 'stored ' || v_last || ' 0';
+    ${storedBefore(names)}
   END IF;
   RETURN 'stored ' || (v_last + v_count) || ' ' || v_appended;
 END`;
   const parameters = `p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
   p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint`;
   return functionDefinition(names.append, parameters, { returns: "text", body });
+}
+
+/** What an append answers that adds nothing: what an earlier try of the same call was to answer, or that. */
+function storedBefore(names: Names): string {
+  return `RETURN coalesce((SELECT 'stored ' || max(r.seq - o.ord + v_count) || ' ' || nullif(count(*), 0)
+          FROM unnest(p_ids) WITH ORDINALITY AS o(id, ord) JOIN ${names.record} AS r
+          ON r.k = p_key AND r.id = o.id AND r.stamp = p_base), 'stored ' || v_last || ' 0');`;
 }
 
 /** What an append does where the conversation is missing, has expired, or has another version. */
@@ -61,7 +73,7 @@ function secondLook(names: Names): string {
     IF v_isalive THEN
       IF NOT EXISTS (SELECT FROM unnest(p_ids) AS o(id)
           WHERE NOT EXISTS (SELECT FROM ${names.record} AS r WHERE r.k = p_key AND r.id = o.id)) THEN
-        RETURN 'stored ' || v_last || ' 0';
+        ${storedBefore(names)}
       ELSIF p_version <> v_last::text THEN
         RETURN 'conflict ' || v_last;
       END IF;

@@ -84,6 +84,25 @@ describe("an answer that was lost", () => {
     expect(idsOf((await store.read(conversation())).records)).toEqual(["a-0", "a-1", "a-2", "b-0", "b-1"]);
   });
 
+  test("of an append is given again: its version, and how many records it added itself", async () => {
+    const { proxy, schema, store } = await openProxied();
+    const others = openStore({ schema });
+    await others.append(conversation(), records("known", 1));
+    const before = await others.read(conversation());
+    proxy.setLatency(150);
+    const appended = store.append(conversation(), [...records("b", 2), ...records("known", 1)], {
+      ifVersion: before.version,
+    });
+    await until(async () => (await others.read(conversation())).records.length === 6);
+    // Carried out, and the answer is still on its way.
+    proxy.killConnections();
+    const { version } = await others.read(conversation());
+    await others.append(conversation(), records("theirs", 2));
+    expect(await appended).toEqual({ version, appended: 2 });
+    const next = store.append(conversation(), records("c", 1), { ifVersion: version });
+    expect(await rejection(next)).toMatchObject({ code: "conflict" });
+  });
+
   test("of a read and a list is asked for again", async () => {
     const { proxy, store } = await openProxied();
     proxy.cutNextReply(0);

@@ -10,12 +10,15 @@ import {
   type MessageInput,
   type Tool,
 } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
 import { requestFault } from "../support/valid-request.ts";
+import { faultsOf } from "./faults.ts";
 import { FaultyStore, Mishaps } from "./mishaps.ts";
+import { openPlace } from "./places.ts";
 import { chance, type Job, type Told } from "./protocol.ts";
 
-const store = new FileHistoryStore({ directory: process.argv[2] ?? "", fsync: false, timeoutMs: 20_000 });
+const { faults, reached } = await faultsOf(JSON.parse(process.argv[2] ?? ""));
+/** Short, because a silent store takes all of it; the provider's own is longer, so that the store's counts. */
+const store = openPlace(reached, 1000);
 
 /** Reaches the parent even if the process is killed right afterwards. */
 function tell(told: Told): void {
@@ -25,7 +28,7 @@ function tell(told: Told): void {
 process.on("unhandledRejection", (error) => tell({ type: "unheard", error: String(error) }));
 
 /** A model that says and asks for what chance wants, and refuses what a strict service refuses. */
-function model(random: (below: number) => number, name: string, mishaps: Mishaps): ChatClient {
+function model(random: (below: number) => number, { seed, habits }: Job, mishaps: Mishaps): ChatClient {
   let calls = 0;
   const pieces = (): Content[][] => {
     const said: Content[][] = random(3) === 0 ? [[{ type: "text_reasoning", text: "hm" }]] : [];
@@ -36,9 +39,8 @@ function model(random: (below: number) => number, name: string, mishaps: Mishaps
     const asked = Array.from({ length: count }, (): Content[] => {
       calls += 1;
       const tool = ["act", "act", "act", "ask", "fail", "unknown"][random(6)] ?? "act";
-      return [
-        { type: "function_call", callId: random(5) === 0 ? "same" : `${name}-${calls}`, name: tool, arguments: "{}" },
-      ];
+      const callId = habits.repeatsCallIds && random(3) === 0 ? "same" : `c${seed}-${calls}`;
+      return [{ type: "function_call", callId, name: tool, arguments: "{}" }];
     });
     return count === 0 ? [...said, [{ type: "text", text: "that is all" }]] : [...said, ...asked];
   };
@@ -79,11 +81,12 @@ function tools(session: string, mishaps: Mishaps): Tool[] {
 
 async function run(job: Job): Promise<void> {
   const { habits, session, runId, seed } = job;
-  const mishaps = new Mishaps(job.mishap);
-  const { historyPersistence, ...kept } = habits;
-  const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 1000 });
+  const mishaps = new Mishaps(job.mishap, faults, (kind) => tell({ type: "mishap", kind }));
+  const reported: string[] = [];
+  const { historyPersistence, repeatsCallIds: _, ...kept } = habits;
+  const provider = new HistoryProvider(new FaultyStore(store, mishaps), { ...kept, timeoutMs: 2000 });
   const agent = new Agent({
-    client: model(chance(seed), `c${seed}`, mishaps),
+    client: model(chance(seed), job, mishaps),
     tools: tools(session, mishaps),
     historyPersistence,
     contextProviders: [provider],
@@ -91,6 +94,7 @@ async function run(job: Job): Promise<void> {
     onConflict: "retry",
     onLoadFailure: "continue",
     onDiagnostic: ({ type }) => {
+      reported.push(type);
       if (type === "run_retried" || type === "turn_stored_again") {
         tell({ type: "retried", how: type });
       }
@@ -107,8 +111,10 @@ async function run(job: Job): Promise<void> {
     const answered = job.answers.map(({ id }) => `${id}/#answer`);
     const ids = [job.inputId, ...answered, ...response.messages.map(({ messageId }) => messageId)];
     const requests = response.approvalRequests.map(({ id }) => id);
-    tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined });
+    await mishaps.end();
+    tell({ type: "done", ids, requests, withoutHistory: response.historyError !== undefined, reported });
   } catch (error) {
+    await mishaps.end();
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     tell({ type: "failed", error: `${code} ${String(error)}` });
   }
@@ -139,4 +145,4 @@ tell({ type: "ready" });
 for await (const line of createInterface({ input: process.stdin })) {
   await run(JSON.parse(line));
 }
-await store.close();
+await store.close?.();

@@ -1,25 +1,33 @@
-import {
-  AgentFrameworkError,
-  type AppendOptions,
-  type CallOptions,
-  type HistoryCapabilities,
-  type HistoryKey,
-  type HistoryPage,
-  type HistoryRecord,
-  type HistoryStore,
-  type ReadOptions,
+import type {
+  AppendOptions,
+  CallOptions,
+  HistoryCapabilities,
+  HistoryKey,
+  HistoryPage,
+  HistoryRecord,
+  HistoryStore,
+  ReadOptions,
 } from "@agentfw/core";
+import { afterRounds, type Faults } from "./faults.ts";
 import type { Mishap } from "./protocol.ts";
+
+/** How many calls of the store an outage meets, if the run makes as many. */
+const OUTAGE_CALLS = 3;
 
 /** The mishap of one run, which happens once, when the run has passed as many points as it says. */
 export class Mishaps {
   readonly controller: AbortController = new AbortController();
   readonly #mishap: Mishap;
+  readonly #faults: Faults;
+  readonly #onDue: (kind: Mishap["kind"]) => void;
   #left: number;
   #outageCalls = 0;
 
-  constructor(mishap: Mishap) {
+  /** @param onDue hears of the mishap right before it happens. */
+  constructor(mishap: Mishap, faults: Faults, onDue: (kind: Mishap["kind"]) => void) {
     this.#mishap = mishap;
+    this.#faults = faults;
+    this.#onDue = onDue;
     this.#left = mishap.at;
   }
 
@@ -30,6 +38,7 @@ export class Mishaps {
       return false;
     }
     this.#left = -2000;
+    this.#onDue(this.#mishap.kind);
     return true;
   }
 
@@ -48,44 +57,63 @@ export class Mishaps {
   /** A call of the store. */
   async around<T>(isWrite: boolean, call: () => Promise<T>): Promise<T> {
     if (this.#outageCalls > 0 || this.isDue("outage")) {
-      this.#outageCalls = this.#outageCalls === 0 ? 2 : this.#outageCalls - 1;
-      throw new AgentFrameworkError("unavailable", "the store is away");
+      this.#outageCalls = this.#outageCalls === 0 ? OUTAGE_CALLS : this.#outageCalls;
+      return this.#away(call);
     }
     if (this.isDue("abort", "kill")) {
       this.#strike();
     }
     if (this.isDue("silent-store")) {
-      return new Promise(() => undefined);
+      return this.#faults.silent(call);
     }
-    if (isWrite && this.isDue("kill-in-write")) {
-      const written = call();
-      this.#killSoon(this.#mishap.at % 7);
-      return written;
+    if (this.isDue("cut")) {
+      return this.#faults.cut(call, this.#mishap.at % 9);
     }
-    const result = await call();
     if (isWrite && this.isDue("lost-reply")) {
-      throw new AgentFrameworkError("outcome_unknown", "the answer was lost");
+      return this.#faults.lostReply(call);
     }
+    const result = await this.#withStrike(isWrite, call);
     if (this.isDue("abort", "kill")) {
       this.#strike();
     }
     return result;
   }
 
+  /** Nothing goes wrong from now on. */
+  async end(): Promise<void> {
+    this.#outageCalls = 0;
+    await this.#faults.end();
+  }
+
+  async #away<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#faults.away(call);
+    } finally {
+      this.#outageCalls -= 1;
+      if (this.#outageCalls <= 0) {
+        await this.end();
+      }
+    }
+  }
+
+  /** A call in the middle of which the run is aborted, or a write in the middle of which the process ends. */
+  async #withStrike<T>(isWrite: boolean, call: () => Promise<T>): Promise<T> {
+    const called = call();
+    if (isWrite && this.isDue("abort-in-write", "kill-in-write")) {
+      // The call may end in the meantime, and with an error.
+      called.catch(() => undefined);
+      await afterRounds(this.#mishap.at % 9);
+      this.#strike();
+    }
+    return called;
+  }
+
   #strike(): void {
-    if (this.#mishap.kind === "abort") {
+    if (this.#mishap.kind === "abort" || this.#mishap.kind === "abort-in-write") {
       this.controller.abort();
     } else {
       die();
     }
-  }
-
-  /** After some rounds of the event loop, in which the write goes as far as it goes. */
-  #killSoon(rounds: number): void {
-    if (rounds === 0) {
-      die();
-    }
-    setImmediate(() => this.#killSoon(rounds - 1));
   }
 }
 

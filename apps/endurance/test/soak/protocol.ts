@@ -3,6 +3,8 @@ export interface Mishap {
   readonly kind:
     | "none"
     | "abort"
+    | "abort-in-write"
+    | "cut"
     | "leave"
     | "kill"
     | "kill-in-write"
@@ -19,6 +21,8 @@ export interface SessionHabits {
   readonly conditionalAppend: boolean;
   readonly keepPartial: boolean;
   readonly maxMessages: number | undefined;
+  /** Whether the model gives calls ids that it has given before, as some services do and OpenAI's does not. */
+  readonly repeatsCallIds: boolean;
 }
 
 /** One run that a child process is asked for. */
@@ -39,6 +43,7 @@ export interface Job {
 export type Told =
   | { readonly type: "ready" }
   | { readonly type: "effect"; readonly session: string; readonly key: string }
+  | { readonly type: "mishap"; readonly kind: Mishap["kind"] }
   | { readonly type: "retried"; readonly how: string }
   | { readonly type: "refused"; readonly fault: string }
   | { readonly type: "unheard"; readonly error: string }
@@ -47,6 +52,8 @@ export type Told =
       readonly ids: readonly string[];
       readonly requests: readonly string[];
       readonly withoutHistory: boolean;
+      /** Kinds of what the run reported on its way. */
+      readonly reported: readonly string[];
     }
   | { readonly type: "failed"; readonly error: string };
 

@@ -1,3 +1,4 @@
+import type { Place } from "./places.ts";
 import { chance, type Job, type Mishap, type SessionHabits, type Told } from "./protocol.ts";
 import { Worker } from "./worker.ts";
 
@@ -6,10 +7,12 @@ const KINDS: readonly Mishap["kind"][] = [
   "none",
   "none",
   "abort",
+  "abort-in-write",
   "leave",
   "kill",
   "kill-in-write",
   "outage",
+  "cut",
   "lost-reply",
   "silent-store",
   "model-error",
@@ -19,8 +22,8 @@ const KINDS: readonly Mishap["kind"][] = [
 export interface SoakedSession {
   readonly name: string;
   readonly habits: SessionHabits;
-  /** Ids of messages that a successful run was given or gave. */
-  readonly acknowledged: Set<string>;
+  /** Messages that a successful run was given or gave, by id, and the run that said so first. */
+  readonly acknowledged: Map<string, string>;
   /** How often the tool of each call ran, by idempotency key. */
   readonly effects: Map<string, number>;
   /** Requests for approval that nobody has answered in a run that succeeded. */
@@ -31,6 +34,8 @@ export interface SoakedSession {
 export interface Soak {
   readonly sessions: readonly SoakedSession[];
   readonly outcomes: Map<string, number>;
+  /** The same by what went wrong: `none`, or the kind of mishap that a run came to. */
+  readonly byMishap: Map<string, Map<string, number>>;
   /** Requests that a strict service would have refused, and rejections that nobody heard of. */
   readonly faults: string[];
   kills: number;
@@ -38,7 +43,7 @@ export interface Soak {
 
 export interface SoakOptions {
   readonly program: string;
-  readonly store: string;
+  readonly place: Place;
   readonly seed: number;
   readonly runs: number;
   readonly sessions: number;
@@ -48,16 +53,25 @@ export interface SoakOptions {
 /** Runs jobs over all sessions in several processes, each run with a mishap or none, and tried again when it failed. */
 export async function soak(options: SoakOptions): Promise<Soak> {
   const random = chance(options.seed);
-  const result: Soak = { sessions: newSessions(options.sessions, random), outcomes: new Map(), faults: [], kills: 0 };
+  const result: Soak = {
+    sessions: newSessions(options.sessions, random),
+    outcomes: new Map(),
+    byMishap: new Map(),
+    faults: [],
+    kills: 0,
+  };
   let started = 0;
   let current: SoakedSession | undefined;
   const work = async (): Promise<void> => {
     let session: SoakedSession | undefined;
     let answer: Told | undefined;
-    const worker = new Worker(options.program, options.store, (told) => {
+    let mishap = "none";
+    let job: Job | undefined;
+    const worker = new Worker(options.program, options.place, (told) => {
       // A tool that an aborted run left behind may still tell of itself.
       answer = told.type === "done" || told.type === "failed" ? told : answer;
-      hear(told, session, result);
+      mishap = told.type === "mishap" ? told.kind : mishap;
+      hear(told, session, result, `${JSON.stringify(job)} ${mishap}`);
     });
     while (started < options.runs) {
       // Now and then two processes meet on one conversation.
@@ -69,8 +83,10 @@ export async function soak(options: SoakOptions): Promise<Soak> {
       for (let attempt = 1; attempt <= 3 && started < options.runs; attempt += 1) {
         started += 1;
         answer = undefined;
-        const outcome = await worker.run(newJob(session, { name, isNamed, attempt, answers, random }));
-        count(result.outcomes, outcome === "killed" ? "killed" : outcomeOf(answer));
+        mishap = "none";
+        job = newJob(session, { name, isNamed, attempt, answers, random });
+        const outcome = await worker.run(job);
+        note(result, mishap, outcome === "killed" ? "killed" : outcomeOf(answer));
         if (outcome === "ended" && isDone(answer)) {
           answers.forEach(({ id }) => void session?.requests.delete(id));
           break;
@@ -95,8 +111,9 @@ function newSessions(count: number, random: (below: number) => number): SoakedSe
       conditionalAppend: random(2) === 0,
       keepPartial: random(2) === 0,
       maxMessages: random(3) === 0 ? 3 + random(20) : undefined,
+      repeatsCallIds: random(3) === 0,
     },
-    acknowledged: new Set<string>(),
+    acknowledged: new Map<string, string>(),
     effects: new Map<string, number>(),
     requests: new Set<string>(),
   }));
@@ -130,7 +147,7 @@ function answersOf({ requests }: SoakedSession, random: (below: number) => numbe
   return random(3) === 0 ? [] : [...requests].map((id) => ({ id, approved: random(4) > 0 }));
 }
 
-function hear(told: Told, session: SoakedSession | undefined, result: Soak): void {
+function hear(told: Told, session: SoakedSession | undefined, result: Soak, run: string): void {
   if (told.type === "refused") {
     result.faults.push(`${session?.name}: ${told.fault}`);
   } else if (told.type === "unheard") {
@@ -142,7 +159,8 @@ function hear(told: Told, session: SoakedSession | undefined, result: Soak): voi
     count(owner?.effects ?? new Map(), told.key);
   } else if (told.type === "done" && !told.withoutHistory) {
     for (const id of told.ids) {
-      session?.acknowledged.add(id);
+      const known = session?.acknowledged.get(id);
+      session?.acknowledged.set(id, known ?? `${run}, which reported ${told.reported.join() || "nothing"}`);
     }
     for (const id of told.requests) {
       session?.requests.add(id);
@@ -167,6 +185,26 @@ function pick(sessions: readonly SoakedSession[], random: (below: number) => num
     throw new RangeError("a soak needs sessions");
   }
   return chosen;
+}
+
+function note({ outcomes, byMishap }: Soak, mishap: string, outcome: string): void {
+  count(outcomes, outcome);
+  const counts = byMishap.get(mishap) ?? new Map<string, number>();
+  byMishap.set(mishap, counts);
+  count(counts, outcome);
+}
+
+/** What a soak came to, in lines for a person. */
+export function summary({ outcomes, byMishap, kills }: Soak): string {
+  const lines = (counts: ReadonlyMap<string, number>) =>
+    [...counts].sort(([, left], [, right]) => right - left).map(([name, number]) => `${number} ${name}`);
+  const parts = [...byMishap].sort().flatMap(([mishap, counts]) => {
+    const sum = [...counts.values()].reduce((total, number) => total + number, 0);
+    return [`${sum} with ${mishap}`, ...lines(counts).map((line) => `    ${line}`)];
+  });
+  return [...parts, ...lines(outcomes).filter((line) => line.includes("after a conflict")), `${kills} kills`].join(
+    "\n",
+  );
 }
 
 function count(counts: Map<string, number>, name: string): void {

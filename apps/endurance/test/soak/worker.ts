@@ -3,7 +3,11 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import type { Place } from "./places.ts";
 import type { Job, Told } from "./protocol.ts";
+
+/** Drivers that are no modules still want what they require. */
+const BANNER = 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);';
 
 /** Bundles the child's program, because the oldest supported Node does not run TypeScript. */
 export async function buildChild(directory: string): Promise<string> {
@@ -15,6 +19,8 @@ export async function buildChild(directory: string): Promise<string> {
     platform: "node",
     format: "esm",
     target: "node20.19",
+    external: ["pg-native"],
+    banner: { js: BANNER },
     logLevel: "warning",
   });
   return outfile;
@@ -23,15 +29,15 @@ export async function buildChild(directory: string): Promise<string> {
 /** Runs jobs one after another in a process, and in a new one when that has been killed. */
 export class Worker {
   readonly #program: string;
-  readonly #store: string;
+  readonly #place: Place;
   readonly #onTold: (told: Told) => void;
   #child: ChildProcessByStdio<Writable, Readable, null> | undefined;
   #settle: ((outcome: "ended" | "killed") => void) | undefined;
   kills = 0;
 
-  constructor(program: string, store: string, onTold: (told: Told) => void) {
+  constructor(program: string, place: Place, onTold: (told: Told) => void) {
     this.#program = program;
-    this.#store = store;
+    this.#place = place;
     this.#onTold = onTold;
   }
 
@@ -55,7 +61,9 @@ export class Worker {
   }
 
   #start(): ChildProcessByStdio<Writable, Readable, null> {
-    const child = spawn(process.execPath, [this.#program, this.#store], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [this.#program, JSON.stringify(this.#place)], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     let rest = "";
     child.stdin.on("error", () => undefined);
     child.stdout.setEncoding("utf8");

@@ -1,97 +1,38 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Agent, type AgentOptions, type AgentResponse, type AgentRunOptions } from "@agentfw/agent";
 import {
   AgentSession,
-  type AppendOptions,
-  type CallOptions,
   type ChatClient,
   type ChatRequestOptions,
   type ChatUpdate,
   type Content,
   type ContextProvider,
   type DiagnosticEvent,
-  type HistoryCapabilities,
-  type HistoryKey,
-  type HistoryPage,
   HistoryProvider,
   type HistoryProviderOptions,
-  type HistoryRecord,
   type HistoryStore,
-  InMemoryHistoryStore,
   type Message,
   type MessagesInput,
   openConversation,
-  type ReadOptions,
 } from "@agentfw/core";
-import { FileHistoryStore } from "@agentfw/history-file";
-import { onTestFinished } from "vitest";
+import { BACKENDS, type OpenData } from "./backends.ts";
 import { requestFault } from "./valid-request.ts";
 
 /** Where conversations are kept, and whether the runs are read as they happen. */
 export interface Way {
-  readonly backend: "memory" | "file";
+  readonly backend: string;
+  readonly openData: OpenData;
   readonly isStreamed: boolean;
 }
 
-export const WAYS: readonly Way[] = (["memory", "file"] as const).flatMap((backend) =>
-  [false, true].map((isStreamed) => ({ backend, isStreamed })),
+export const WAYS: readonly Way[] = Object.entries(BACKENDS).flatMap(([backend, openData]) =>
+  [false, true].map((isStreamed) => ({ backend, openData, isStreamed })),
 );
 
 export const MODES: readonly ["per-run", "per-service-call"] = ["per-run", "per-service-call"];
 
-/** The store of one process; gives the same data a store of another process's when it is called again. */
-export async function dataOf({ backend }: Way): Promise<() => HistoryStore> {
-  if (backend === "memory") {
-    const data = new InMemoryHistoryStore();
-    return () => data;
-  }
-  const directory = await mkdtemp(join(tmpdir(), "agentfw-endurance-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return () => {
-    const store = new FileHistoryStore({ directory, fsync: false });
-    onTestFinished(() => store.close());
-    return store;
-  };
-}
-
-/** A store that takes its time and keeps the signals that writes are given. */
-export class SlowStore implements HistoryStore {
-  readonly contractVersion = 1 as const;
-  readonly capabilities: HistoryCapabilities;
-  readonly writes: { readonly isAborted: boolean }[] = [];
-  readonly #data: HistoryStore;
-  readonly #delayMs: number;
-
-  constructor(data: HistoryStore, delayMs: number) {
-    this.#data = data;
-    this.#delayMs = delayMs;
-    this.capabilities = data.capabilities;
-  }
-
-  async append(
-    key: HistoryKey,
-    records: readonly HistoryRecord[],
-    options: AppendOptions = {},
-  ): Promise<{ version: string; appended: number }> {
-    this.writes.push({ isAborted: options.signal?.aborted ?? false });
-    await this.#wait();
-    return this.#data.append(key, records, options);
-  }
-
-  async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    await this.#wait();
-    return this.#data.read(key, options);
-  }
-
-  async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
-    await this.#data.clear(key, options);
-  }
-
-  #wait(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.#delayMs));
-  }
+/** Empty data. What it gives makes a store of one process on it, and of another one when it is called again. */
+export function dataOf({ openData }: Pick<Way, "openData">): Promise<() => HistoryStore> {
+  return openData();
 }
 
 /** Pieces of an answer, one text or content each; `throws` ends it. */
@@ -141,6 +82,8 @@ export interface StageOptions extends Partial<Omit<AgentOptions, "client" | "con
   readonly history?: HistoryProviderOptions;
   readonly observers?: readonly ContextProvider[];
   readonly storesByDefault?: boolean;
+  /** In place of the scripted model. */
+  readonly client?: ChatClient;
 }
 
 /** One process on the data of a test. */
@@ -151,13 +94,18 @@ export class Stage {
   readonly store: HistoryStore;
   readonly #isStreamed: boolean;
 
-  constructor(store: HistoryStore, { isStreamed }: Way, script: readonly Answer[], options: StageOptions = {}) {
-    const { history, observers = [], storesByDefault, ...rest } = options;
+  constructor(
+    store: HistoryStore,
+    { isStreamed }: Pick<Way, "isStreamed">,
+    script: readonly Answer[],
+    options: StageOptions = {},
+  ) {
+    const { history, observers = [], storesByDefault, client, ...rest } = options;
     this.store = store;
     this.#isStreamed = isStreamed;
     this.model = new ScriptedModel(script, storesByDefault);
     this.agent = new Agent({
-      client: this.model,
+      client: client ?? this.model,
       contextProviders: [new HistoryProvider(store, history), ...observers],
       onDiagnostic: (event) => this.diagnostics.push(event),
       ...rest,

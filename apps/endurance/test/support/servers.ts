@@ -1,0 +1,3 @@
+import { type ServerSetup, testServers } from "@agentfw/test-servers/vitest";
+
+export const setup: ServerSetup = testServers("redis", "postgres", "azurite");
