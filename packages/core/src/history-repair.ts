@@ -1,4 +1,3 @@
-import { AgentFrameworkError } from "./errors.ts";
 import type { HistoryWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import {
@@ -13,24 +12,6 @@ import {
   standsAlone,
 } from "./message-groups.ts";
 import type { RunContext } from "./run-context.ts";
-
-/**
- * Notices messages that the store skipped because their ids are stored. Input that is sent again may be older than the
- * window, and a result may have been stored by a process that was slower; what the model said is this run's alone.
- */
-export function assertOurs(
-  messages: readonly Message[],
-  appended: number,
-  produced: readonly Message[],
-  context: RunContext,
-): void {
-  // Results that come with what the model said are this run's, too.
-  const own = messages.filter((message) => produced.includes(message));
-  if (appended < own.length && own.some(({ role }) => role === "assistant")) {
-    throw new AgentFrameworkError("conflict", "another run has stored it");
-  }
-  context.report({ type: "already_stored", message: "stored messages are skipped" });
-}
 
 /** What the input answers: approval requests, and calls that were left to the caller. */
 export function openEndsOf(input: readonly Message[]): { needed: Set<string>; answered: Map<string, number> } {

@@ -1,6 +1,6 @@
 import type { ContextProvider, ConversationPlace } from "./context-provider.ts";
-import { configurationError } from "./errors.ts";
-import { assertOurs, openEndsOf, repair, resultIds } from "./history-repair.ts";
+import { AgentFrameworkError, configurationError } from "./errors.ts";
+import { openEndsOf, repair, resultIds } from "./history-repair.ts";
 import { keepNewest, loadWindow } from "./history-window.ts";
 import type { Message } from "./message.ts";
 import {
@@ -207,7 +207,12 @@ export abstract class MessageHistoryProvider implements ContextProvider {
       const isRepeated = notes.isUncertain;
       const appended = await this.#append(notes, messages);
       if (this.loadsHistory && !isRepeated && appended < messages.length) {
-        assertOurs(messages, appended, produced, context);
+        // Seldom needed, so it is loaded by whoever needs it.
+        const { isOurs } = await import("./history-ownership.ts");
+        if (!(await isOurs(notes.log, messages, appended, produced))) {
+          throw new AgentFrameworkError("conflict", "another run stored it");
+        }
+        context.report({ type: "already_stored", message: "messages already stored" });
       }
     };
     // A write that failed says nothing about the next one.
