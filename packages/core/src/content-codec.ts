@@ -134,7 +134,7 @@ export function firstMisfit(
   const type = as ?? value["type"];
   const members = typeof type === "string" ? MEMBERS.get(type) : undefined;
   if (members === undefined || (type === "message" && as === undefined)) {
-    return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for one of a later version' };
+    return { member: ".type", rule: 'is not a content type; pass { type: "unknown", raw } for a later one' };
   }
   for (const [name, [rule, fits], isOptional] of members) {
     const member = value[name];
