@@ -209,7 +209,7 @@ describe("SIGTERM", () => {
 });
 
 test("a client that never reads its stream holds the chat no longer than a run may take", async () => {
-  const server = await another({ args: ["--run-timeout-ms", "1000", "--lease-ms", "5000"] });
+  const server = await another({ args: ["--run-timeout-ms", "1000", "--lease-ms", "1000"] });
   const user = newUser();
   const chat = await newChat(server, user);
   const choices = [{ index: 0, delta: { content: "x".repeat(1_000_000) }, finish_reason: null }];
