@@ -41,10 +41,7 @@ import {
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
 import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 
-/**
- * Each append has a random number below 2^40. It is the first position of a conversation that begins, so that no later life
- * repeats a version, and stamps the records, so that a repetition knows what its first try stored.
- */
+/** A conversation's first position is a random number below 2^40, so that no later life repeats a version. */
 const HIGHEST_BASE = 2 ** 40;
 
 const ERASE_BATCH = 100;
