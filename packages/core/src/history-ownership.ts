@@ -7,7 +7,8 @@ import type { MessageLog } from "./message-log.ts";
  * what the model said is this run's alone, and another attempt at it may have stored its own under the same id.
  *
  * The store tells how many messages it added and not which. They stand behind those that were there before, so of the
- * messages of the append they are the newest: that is what is read, mostly in one page.
+ * messages of the append they are the newest: that is what is read, mostly in one page. Where fewer are left, a limit of the
+ * store or somebody's clear took some since, and nothing is known of what is missing.
  */
 export async function isOurs(
   log: MessageLog,
@@ -20,7 +21,7 @@ export async function isOurs(
     return true;
   }
   const added = await newestOf(log, new Set(messages.map(({ messageId }) => messageId)), appended);
-  return said.every(({ messageId }) => added.has(messageId));
+  return added.size < appended || said.every(({ messageId }) => added.has(messageId));
 }
 
 /** The newest stored ids among these, so many of them. */

@@ -9,8 +9,8 @@ const said = (id: string, role: Message["role"] = "assistant"): Message => ({
 });
 
 /** A conversation, and what an append to it says afterwards. */
-function open() {
-  const store = new InMemoryHistoryStore();
+function open(maxRecords?: number) {
+  const store = new InMemoryHistoryStore({ maxRecords });
   const log = openConversation(store, { owner: "ann", sessionId: "s" });
   const append = async (messages: readonly Message[], produced: readonly Message[]) => {
     const { appended } = await log.append(messages);
@@ -47,6 +47,17 @@ describe("what the model said is this run's", () => {
     const { appended, isOurs } = await append([said("a repair", "tool"), said("r:i0", "user"), ...answers], answers);
     expect(appended).toBe(3);
     expect(await isOurs()).toBe(false);
+  });
+
+  test("as far as anybody can tell, when the store keeps less than the run had to say", async () => {
+    for (const maxRecords of [0, 2]) {
+      const { log, append } = open(maxRecords);
+      await log.append([said("old", "user")]);
+      const answers = [said("r:o0"), said("r:o0/c", "tool"), said("r:o1")];
+      const { appended, isOurs } = await append([said("old", "user"), ...answers], answers);
+      expect(appended).toBe(3);
+      expect(await isOurs()).toBe(true);
+    }
   });
 
   test("and nothing is read where the model said nothing", async () => {

@@ -41,7 +41,10 @@ import {
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
 import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 
-/** A conversation's first position is a random number below 2^40, so that no later life repeats a version. */
+/**
+ * Each append has a random number below 2^40. It is the first position of a conversation that begins, so that no later life
+ * repeats a version, and stamps the records, so that a repetition knows what its first try stored.
+ */
 const HIGHEST_BASE = 2 ** 40;
 
 const ERASE_BATCH = 100;

@@ -4,7 +4,7 @@ import type { HistoryRecord } from "@agentfw/core";
 /*
  * A record is stored as `stamp|id|data`. The stamp is there only in the last record of each write: the newest record's
  * stamp is the version of the conversation, so reading the end of the list reads the version too. A conversation whose
- * records were all replaced by nothing holds one element `stamp||`, because Redis has no empty lists.
+ * records were all replaced by nothing, or that keeps none, holds one element `stamp||`, because Redis has no empty lists.
  */
 
 const STAMP = /^[0-9a-z]+-[0-9a-f]+$/;
