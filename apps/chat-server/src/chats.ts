@@ -185,7 +185,7 @@ export class Chats {
       session: turn.session,
       owner,
       runId,
-      signal: AbortSignal.any([signal, turn.lost]),
+      signal: turn.signal,
       middleware: [counting],
     });
     return { stream, end: () => this.#end(turn, modelCalls) };

@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Chats, Page } from "./chats.ts";
 import { HttpProblem, logFailure } from "./errors.ts";
 import { eventStream } from "./event-stream.ts";
+import { runSignal } from "./run-signal.ts";
 import type { Stores } from "./stores.ts";
 import type { ZodTypes } from "./validation.ts";
 import { answerView } from "./views.ts";
@@ -115,7 +116,7 @@ async function run(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const signal = AbortSignal.any([ending, AbortSignal.timeout(runTimeoutMs), clientGone(reply)]);
+  const signal = runSignal(reply, ending, runTimeoutMs);
   // A run of one name has one input. So another text under the same key is another run, and gets no answer of the first.
   const options = { runId: `${key}-${hash(input)}`, signal };
   // Also with an error: whoever sent no key may repeat the request under this one.
@@ -138,17 +139,6 @@ async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   }
-}
-
-/** Fires when the client leaves before its answer is out. */
-function clientGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) {
-      gone.abort(new HttpProblem(499, "client_left", "The client left."));
-    }
-  });
-  return gone.signal;
 }
 
 /** A cursor is the one thing in a listing that a client can get wrong. */

@@ -20,8 +20,11 @@ export interface TurnLimits {
 /** The right to run on a chat. */
 export interface Turn {
   readonly session: AgentSession;
-  /** Fires when the right was lost: the chat was deleted, or another replica took this one for dead. */
-  readonly lost: AbortSignal;
+  /**
+   * Fires when the run is to be given up: it was asked for, or the right was lost, because the chat was deleted or
+   * another replica took this one for dead.
+   */
+  readonly signal: AbortSignal;
   /**
    * Ends the turn, and lets `change` note in the session what came of it, over what others noted meanwhile.
    *
@@ -83,7 +86,7 @@ export class Turns {
 
   #begun(session: AgentSession, me: string, signal: AbortSignal): Turn {
     const { leaseMs } = this.#limits;
-    const lost = new AbortController();
+    const run = new AbortController();
     const { owner, sessionId } = session;
     const change = async (work: (stored: AgentSession) => void) =>
       void (await this.#sessions.update(sessionId, { owner }, work));
@@ -96,16 +99,24 @@ export class Turns {
       }).catch((error: unknown) => {
         // An outage is no loss yet; the next renewal may succeed.
         if (isAgentFrameworkError(error, "not_found") || isAgentFrameworkError(error, "conflict")) {
-          lost.abort(error);
+          run.abort(error);
         }
       });
     const timer = leaseMs === 0 ? undefined : setInterval(() => void renew(), leaseMs / 3);
     // A run that was given up is about to end, and one that nobody ends must not hold its chat.
-    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+    const giveUp = () => {
+      clearInterval(timer);
+      run.abort(signal.reason);
+    };
+    signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) {
+      giveUp();
+    }
     return {
       session,
-      lost: lost.signal,
+      signal: run.signal,
       end: async (note) => {
+        signal.removeEventListener("abort", giveUp);
         clearInterval(timer);
         await change((stored) => {
           note(stored);

@@ -80,7 +80,10 @@ export interface AgentRunOptions {
    * already it is returned without a model call. @default a fresh id
    */
   readonly runId?: string | undefined;
-  /** Gives the run up; it rejects with the signal's reason. */
+  /**
+   * Gives the run up; it rejects with the signal's reason. Some versions of Node, 20 among them, collect a time limit
+   * that only `AbortSignal.any` knows of before it fires (nodejs/node 57736): keep a reference to it.
+   */
   readonly signal?: AbortSignal | undefined;
   readonly instructions?: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
