@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { nameProvider, providerKinds, renderProvider } from "../../packages/create-provider/src/index.ts";
 import { checkPackages } from "../check-packages.mjs";
+import { compilerPath } from "../lib/compiler.mjs";
 import { firstChangeset, workspacePackage } from "../lib/new/workspace-package.mjs";
 import { sourcePaths } from "../lib/readmes/compile.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
@@ -83,6 +83,8 @@ it("compiles with the options of the house", { timeout: 120_000 }, async () => {
     include: ["packages"],
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  const tsc = createRequire(join(root, "package.json")).resolve("typescript/bin/tsc");
-  expect(await run(process.execPath, [tsc, "-p", folder, "--pretty", "false"])).toEqual({ code: 0, output: "" });
+  expect(await run(process.execPath, [compilerPath(), "-p", folder, "--pretty", "false"])).toEqual({
+    code: 0,
+    output: "",
+  });
 });

@@ -58,7 +58,7 @@ function manifestOf({ name, version, description, keywords, license, peerDepende
       build: "tsdown",
       "check:pack": "node ../../scripts/pack-check.mjs",
       test: "vitest run",
-      typecheck: "tsc -p .",
+      typecheck: "node ../../scripts/tsc.mjs -p .",
     },
     devDependencies: {
       "@agentfw/core": "workspace:*",

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { compilerPath } from "../compiler.mjs";
 import { run } from "../run.mjs";
 import { listPackages, root } from "../workspace.mjs";
 import { exportTargets } from "./shape.mjs";
@@ -66,8 +66,7 @@ async function typeProblems(folder, entries) {
     join(folder, "use.ts"),
     entries.map((entry, index) => `export * as e${index} from ${JSON.stringify(entry)};\n`).join(""),
   );
-  const tsc = createRequire(join(root, "package.json")).resolve("typescript/bin/tsc");
-  const { output } = await run(process.execPath, [tsc, "-p", ".", "--pretty", "false"], { cwd: folder });
+  const { output } = await run(process.execPath, [compilerPath(), "-p", ".", "--pretty", "false"], { cwd: folder });
   // What a driver's own declarations get wrong is not ours to fail for.
   const ours = output.split("\n").filter((line) => /^(use\.ts|node_modules\/@agentfw\/)/.test(line));
   return ours.length === 0 ? [] : [`its declarations do not compile on their own:\n${ours.join("\n")}`];

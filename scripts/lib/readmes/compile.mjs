@@ -1,11 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { compilerPath } from "../compiler.mjs";
 import { run } from "../run.mjs";
 import { listPackages, root } from "../workspace.mjs";
-
-const { resolve } = createRequire(join(root, "package.json"));
 
 /**
  * Writes each block to a file of its own, compiles them in one run of the compiler and executes those that ask for it.
@@ -58,13 +56,7 @@ export function sourcePaths() {
 
 async function typeProblems(blocks, config) {
   if (blocks.length === 0) return [];
-  const { code, output } = await run(process.execPath, [
-    resolve("typescript/bin/tsc"),
-    "-p",
-    config,
-    "--pretty",
-    "false",
-  ]);
+  const { code, output } = await run(process.execPath, [compilerPath(), "-p", config, "--pretty", "false"]);
   if (code === 0) return [];
   return output
     .trim()
