@@ -4,9 +4,9 @@ import { gzipSync } from "node:zlib";
 import { root } from "../workspace.mjs";
 
 /**
- * Weighs what loading one entry file of an unpacked package loads of this package: the entry and what it imports
- * statically, each file bundled, minified and gzipped. Other packages, drivers and peers, are left out, and so is what
- * is loaded on demand. Resolves to bytes.
+ * Weighs one entry file of an unpacked package, each file bundled, minified and gzipped; other packages, drivers and
+ * peers, are left out. Resolves to `{ bytes, allBytes }`: the entry with what it imports statically, and with what is
+ * loaded on demand too.
  */
 export async function weigh(entry) {
   const { build } = createRequire(join(root, "package.json"))("esbuild");
@@ -29,6 +29,6 @@ export async function weigh(entry) {
     for (const { path, kind, external } of outputs.get(name).imports)
       if (kind === "import-statement" && !external) loaded.add(basename(path));
   }
-  const files = outputFiles.filter(({ path }) => loaded.has(basename(path)));
-  return files.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
+  const sum = (files) => files.reduce((total, { contents }) => total + gzipSync(contents, { level: 9 }).length, 0);
+  return { bytes: sum(outputFiles.filter(({ path }) => loaded.has(basename(path)))), allBytes: sum(outputFiles) };
 }

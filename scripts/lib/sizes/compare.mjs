@@ -27,6 +27,8 @@ function rowProblems(row, known) {
   const problems = [];
   if (isApart(row.bytes, known.bytes, bytesTolerance))
     problems.push(`${row.entry} weighs ${row.bytes} bytes; its row says ${known.bytes}`);
+  if (isApart(row.allBytes, known.allBytes, bytesTolerance))
+    problems.push(`${row.entry} weighs ${row.allBytes} bytes in all; its row says ${known.allBytes}`);
   if (row.ours !== known.ours) problems.push(`${row.entry} loads ${row.ours} of our files; its row says ${known.ours}`);
   if (row.packages.join() !== known.packages.join())
     problems.push(`${row.entry} loads ${list(row.packages)}; its row says ${list(known.packages)}`);

@@ -10,7 +10,7 @@ import { loadedBy } from "./loaded.mjs";
 import { importTimes } from "./times.mjs";
 
 /**
- * Measures every entry of every package that was packed: `{ entry, bytes, limit, ours, foreign, packages, times? }`.
+ * Measures every entry of every package that was packed: `{ entry, bytes, allBytes, limit, ours, foreign, packages, times? }`.
  * `entry` is what one imports; `times` are there for main entries when they are asked for.
  */
 export async function measureSizes({ times = false, report = () => {} } = {}) {
@@ -33,8 +33,8 @@ async function measurePackage({ path, directory }, times) {
       if (subpath === "./package.json") continue;
       const entry = manifest.name + subpath.slice(1);
       const loaded = await loadedBy(folder, entry);
-      const bytes = await weigh(join(unpacked, target.default));
-      rows.push({ entry, bytes, limit: limitOf({ directory, subpath }), ...loaded });
+      const weight = await weigh(join(unpacked, target.default));
+      rows.push({ entry, ...weight, limit: limitOf({ directory, subpath }), ...loaded });
       if (times && subpath === ".") rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
     }
     return rows;
