@@ -77,7 +77,8 @@ export interface AgentRunOptions {
   readonly owner?: string | null | undefined;
   /**
    * Names the run, so that a retry of it is stored once: message ids derive from it, and when the answer is stored
-   * already it is returned without a model call. @default a fresh id
+   * already it is returned without a model call. Other input under a name that is stored is not run, and reported as
+   * `run_input_ignored`. @default a fresh id
    */
   readonly runId?: string | undefined;
   /**

@@ -15,6 +15,7 @@ import type { MessageCounter } from "./message-namer.ts";
 import { callModel, requestOptions } from "./model-call.ts";
 import { AgentUpdate } from "./response.ts";
 import { ResultKeeper } from "./result-keeper.ts";
+import { replacedInput } from "./run-input.ts";
 import type { RunScope } from "./run-scope.ts";
 import { type BatchOutcome, isDeclaration, type PlannedCall, planCalls, runCalls } from "./tool-calls.ts";
 import type { Emit } from "./update-channel.ts";
@@ -33,6 +34,10 @@ export async function functionLoop(scope: RunScope, emit: EmitUpdate): Promise<v
   scope.refreshTools();
   const answers = loop.bindAnswers();
   if (scope.isNamed) {
+    for (const messageId of replacedInput(scope.run)) {
+      const message = "a run of this name had another input before, and that one counts";
+      scope.report({ type: "run_input_ignored", message, messageId });
+    }
     await loop.takeUp(earlierAttempt(scope.run));
   }
   if (!loop.done) {

@@ -1,4 +1,13 @@
-import { type Content, configurationError, type Message, type MessagesInput, messagesFromInput } from "@agentfw/core";
+import {
+  type Content,
+  configurationError,
+  type Message,
+  type MessagesInput,
+  messageFromJson,
+  messagesFromInput,
+  messageToJson,
+  type Run,
+} from "@agentfw/core";
 
 /** The input as a run works with it, and what was left out of it. */
 export interface RunInput {
@@ -85,4 +94,30 @@ function freeId(wanted: string, taken: Set<string>): string {
   }
   taken.add(id);
   return id;
+}
+
+/**
+ * The ids of input messages in whose place a stored message counts that says something else: the name of the run was
+ * given to another one before.
+ */
+export function replacedInput({ contributions, options }: Run): string[] {
+  const stored = new Map(
+    contributions
+      .filter(({ isHistory }) => isHistory)
+      .flatMap(({ messages }) => messages.map((message) => [message.messageId, message] as const)),
+  );
+  const prefix = `${options.runId}:i`;
+  return options.input
+    .filter(({ messageId }) => messageId.startsWith(prefix))
+    .filter((message) => {
+      const other = stored.get(message.messageId);
+      return other !== undefined && saying(other) !== saying(message);
+    })
+    .map(({ messageId }) => messageId);
+}
+
+/** What a message says, as a text that is the same before it was stored and afterwards. */
+function saying({ role, contents }: Message): string {
+  const message: Message = { messageId: "", role, contents };
+  return JSON.stringify(messageToJson(messageFromJson(messageToJson(message))));
 }

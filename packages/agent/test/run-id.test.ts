@@ -148,6 +148,17 @@ describe("A run that is named", () => {
     expect(shape(await stored())).toEqual(["user: a", "assistant: one", "user: b", "assistant: three"]);
   });
 
+  it("tells of input that is another than the run had before, and of no other", async () => {
+    const { agent, session, diagnostics } = open(["one"]);
+    const photo = { type: "data", data: new Uint8Array([1, 2]), mediaType: "image/png" } as const;
+    const input = [{ role: "user", contents: ["look", photo] } as const, "what is it?"];
+    await agent.run(input, { session: session(), runId: "r" });
+    await agent.run(input, { session: session(), runId: "r" });
+    expect(diagnostics).toEqual([]);
+    expect((await agent.run([input[0] ?? "", "who is it?"], { session: session(), runId: "r" })).text).toBe("one");
+    expect(diagnostics).toMatchObject([{ type: "run_input_ignored", messageId: "r:i1" }]);
+  });
+
   it("has nothing to do with a run whose name begins alike", async () => {
     const { agent, session } = open(["one", "two", "three"]);
     for (const runId of ["r", "r:o", "r:o1"]) {

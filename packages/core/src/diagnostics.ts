@@ -8,6 +8,7 @@ export interface DiagnosticEvent {
     | "open_call_closed"
     | "orphan_result_dropped"
     | "provider_failed"
+    | "run_input_ignored"
     | "run_retried"
     | "service_conversation_ignored"
     | "service_conversation_started"
