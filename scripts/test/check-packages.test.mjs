@@ -205,6 +205,7 @@ describe("source text", () => {
     ["a non-null assertion", "export const a = process.env.A!;"],
     ["a default export", "export default 1;"],
     ["console", 'console.warn("hello");'],
+    ["AbortSignal.any", "export const both = (a: AbortSignal) => AbortSignal.any([a, AbortSignal.timeout(5)]);"],
     ["a bare Error", 'throw new Error("no");'],
     ["a bare TypeError", 'throw new TypeError("no");'],
     ["a compiler suppression", "// @ts-ignore\nexport const a = 1;"],

@@ -21,6 +21,8 @@ export function sourceProblems(entry, file, source) {
     if (ts.isNonNullExpression(node)) report(node, "no non-null `!`");
     if (ts.isExportAssignment(node)) report(node, "named exports only");
     if (isConsole(node) && !isCli) report(node, "a library prints nothing: no `console`");
+    if (isMember(node, "AbortSignal", "any"))
+      report(node, "no `AbortSignal.any`: on several Nodes a time limit in it is collected before it fires");
     if (isPlainError(node)) report(node, `no bare \`new ${node.expression.text}\`; throw the typed error`);
     const lines = ownLines(source, node);
     if (lines > limit) report(node, `a function of ${lines} lines; at most ${limit}`);
@@ -49,6 +51,10 @@ function fileSize(source) {
 
 function isConsole(node) {
   return ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "console";
+}
+
+function isMember(node, object, name) {
+  return ts.isPropertyAccessExpression(node) && node.name.text === name && rootName(node) === object;
 }
 
 function isPlainError(node) {
