@@ -154,18 +154,19 @@ export function assertReadOptions(options: ReadOptions): void {
   if (options.before !== undefined) {
     assertName(options.before, "before");
   }
-  assertOneOf(options.onCorrupt ?? "error", "onCorrupt", ["error", "skip"]);
+  const { onCorrupt = "error" } = options;
+  assertOneOf(onCorrupt, "onCorrupt", ["error", "skip"]);
 }
 
 /** Refuses a listing that names neither an owner nor, explicitly, all of them. */
 export function assertListFilter(filter: HistoryListFilter): void {
   assertObject(filter, "filter");
-  const isForAll = "allOwners" in filter && filter.allOwners === true;
-  if (isForAll === "owner" in filter) {
+  // Also where it is false or undefined: what asks whether there is an allOwners must never list everybody's.
+  if ("owner" in filter === ("allOwners" in filter) || ("allOwners" in filter && filter.allOwners !== true)) {
     throw configurationError("filter", "must hold either an owner or allOwners: true");
   }
-  if (!isForAll) {
-    assertOwner("owner" in filter ? filter.owner : undefined, "filter.owner");
+  if ("owner" in filter) {
+    assertOwner(filter.owner, "filter.owner");
   }
   if (filter.source !== undefined) {
     assertName(filter.source, "filter.source");

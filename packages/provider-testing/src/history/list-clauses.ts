@@ -47,6 +47,8 @@ export const listClauses: readonly HistoryClause[] = [
         { owner: undefined },
         { source: "main" },
         { allOwners: false },
+        { owner: "owner-1", allOwners: false },
+        { owner: "owner-1", allOwners: true },
         { owner: 7 },
       ]) {
         const refused = Reflect.apply(present(store.list, "list"), store, [filter]);

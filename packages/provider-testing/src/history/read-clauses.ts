@@ -111,7 +111,13 @@ export const readClauses: readonly HistoryClause[] = [
         const call = Reflect.apply(store.read, store, [conversation(), { last }]);
         await expectCode(call, `last: ${typeof last === "number" ? last : show(last)}`, "configuration");
       }
-      for (const options of [{ before: "" }, { before: 3 }, { onCorrupt: "ignore" }, { withFirst: "no" }]) {
+      for (const options of [
+        { before: "" },
+        { before: 3 },
+        { onCorrupt: "ignore" },
+        { onCorrupt: null },
+        { withFirst: "no" },
+      ]) {
         const call = Reflect.apply(store.read, store, [conversation(), options]);
         await expectCode(call, show(options), "configuration");
       }

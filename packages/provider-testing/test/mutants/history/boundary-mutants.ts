@@ -150,6 +150,13 @@ const listMutants: readonly Mutant<OpenedHistoryStore>[] = [
         options,
       ),
   })),
+  historyMutant("lists everybody's conversations where allOwners is there and false", ["H78"], (store) => ({
+    list: (filter, options) =>
+      store.list(
+        typeof filter === "object" && "owner" in filter && "allOwners" in filter ? { allOwners: true } : filter,
+        options,
+      ),
+  })),
   historyMutant("lists nothing where it does not declare list", ["H78"], (store) => ({
     capabilities: { ...store.capabilities, list: false },
     list: async () => ({ items: [] }),

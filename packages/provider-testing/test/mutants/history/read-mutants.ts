@@ -72,6 +72,10 @@ const readingMutants: readonly Mutant<OpenedHistoryStore>[] = [
   historyMutant("takes any text for withFirst: true", ["H47"], (store) => ({
     read: (key, options) => store.read(key, { ...options, withFirst: Boolean(options?.withFirst) }),
   })),
+  historyMutant("takes null for the rule that skips damage", ["H47"], (store) => ({
+    read: (key, options) =>
+      store.read(key, { ...options, onCorrupt: options?.onCorrupt === null ? "skip" : options?.onCorrupt }),
+  })),
   historyMutant("answers a cursor that it does not know with an empty page", ["H48"], (store, world) => ({
     read: async (key, options) => {
       const { records, version } = await world.inner.read(key);
