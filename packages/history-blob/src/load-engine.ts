@@ -3,7 +3,7 @@ import type { Call, CallBody } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import { PROVIDER } from "./errors.ts";
 
-/** Loads what talks to the service: one file, so that nothing is left to load when the service fails. */
+/** Loads what talks to the service. It is one file: where it is there, nothing else of the package can be missing later. */
 export function loadEngine(): Promise<typeof import("./engine.ts")> {
   return import("./engine.ts");
 }

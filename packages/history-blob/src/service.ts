@@ -25,7 +25,7 @@ export interface SegmentPlace {
   readonly segment: number;
 }
 
-/** What an append answers. `blocked`: its condition did not hold. */
+/** What an append answers. Where it is not done, nothing was written, and the verdict says why. */
 export type Appended =
   | { readonly isDone: true; readonly etag: string; readonly blocks: number }
   | { readonly isDone: false; readonly verdict: Verdict };

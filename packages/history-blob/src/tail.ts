@@ -97,7 +97,7 @@ export class Tail {
     return this.#ids.has(id);
   }
 
-  /** How many records the turn of an turnName has, if it is one of those that are known. */
+  /** How many records a turn has, if it is one of those that are known. */
   countOf({ turn, write }: TurnName): number | undefined {
     return this.#known.findLast(({ turnName }) => turnName?.turn === turn && turnName.write === write)?.ids.length;
   }
