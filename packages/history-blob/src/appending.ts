@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
+import { DEDUPE_IDS } from "./dedupe.ts";
 import { deleteCleared } from "./deleting.ts";
-import { conflictError, verdictOf } from "./errors.ts";
+import { conflictError } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
 import { forget, observe, type Task } from "./observing.ts";
 import { type End, type Outgoing, outgoing, withoutTear } from "./outgoing.ts";
 import { readBack } from "./reading-back.ts";
 import { jitter, randomName } from "./service.ts";
-import { DEDUPE_IDS, Tail } from "./tail.ts";
+import { Tail } from "./tail.ts";
+import { verdictOf } from "./verdicts.ts";
 
 /** What is to be appended. */
 export interface AppendInput {

@@ -17,18 +17,16 @@ import {
   type HistoryRecord,
   type HistoryStore,
   type ReadOptions,
+  withDeadline,
 } from "@agentfw/core";
-import { appendTurn } from "./appending.ts";
-import { type Call, runCall } from "./call.ts";
-import { clearConversation } from "./clearing.ts";
-import { Conversations } from "./conversations.ts";
+import { type CallBody, runCall } from "./call.ts";
+import { parseCursor } from "./cursor.ts";
+import { DEDUPE_IDS } from "./dedupe.ts";
 import { type ErasedConversations, type EraseFilter, eraseOwner } from "./erasing.ts";
 import { unsupportedError } from "./errors.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
-import { listConversations, parseListCursor } from "./listing.ts";
-import { conversationPlace } from "./names.ts";
-import type { Task } from "./observing.ts";
-import { openContainer } from "./open-container.ts";
+import { parseListCursor } from "./list-cursor.ts";
+import { EngineLoader, loadEngine } from "./load-engine.ts";
+import { type ConversationPlace, conversationPlace, ownerDirectory } from "./names.ts";
 import {
   type BlobConnectionOptions,
   type BlobHistoryStoreOptions,
@@ -36,9 +34,6 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { parseCursor, readPage } from "./reading.ts";
-import { Service } from "./service.ts";
-import { DEDUPE_IDS } from "./tail.ts";
 import { assertCallSize } from "./write-input.ts";
 
 /**
@@ -65,12 +60,10 @@ export class BlobHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #service: Service;
-  readonly #conversations = new Conversations();
-  readonly #queue = new KeyedQueue();
+  readonly #loader: EngineLoader;
 
   /**
-   * Checks the options; makes no request.
+   * Checks the options, and begins to load what talks to the service; makes no request.
    *
    * @throws `configuration` naming the option and the rule.
    */
@@ -88,8 +81,7 @@ export class BlobHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes,
     };
-    const open = async () => ("container" in resolved ? resolved.container : openContainer(resolved.address));
-    this.#service = new Service(open, createContainer);
+    this.#loader = new EngineLoader(async () => new (await loadEngine()).Engine(resolved, createContainer));
   }
 
   async append(
@@ -111,19 +103,22 @@ export class BlobHistoryStore implements HistoryStore {
     // What the caller does to the list afterwards is none of ours.
     const copies = records.map(({ id, data }) => ({ id, data }));
     const input = { records: copies, ifVersion, segmentBytes, segmentBlocks, timeoutMs };
-    return this.#write("append", place, signal, (task) => appendTurn(task, input));
+    return this.#run("append", signal, (engine, call) => engine.append(call, place, input));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     const place = this.#placeOf(key);
-    const cursor = options.before === undefined ? undefined : parseCursor(options.before);
-    return this.#run("read", options.signal, (call) => readPage(this.#taskOf(call, place), options, cursor));
+    const { last = Number.POSITIVE_INFINITY, before, withFirst = false, onCorrupt, signal } = options;
+    const cursor = before === undefined ? undefined : parseCursor(before);
+    const input = { last, cursor, withFirst, skipsCorrupt: onCorrupt === "skip" };
+    return this.#run("read", signal, (engine, call) => engine.read(call, place, input));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#write("clear", this.#placeOf(key), options.signal, clearConversation);
+    const place = this.#placeOf(key);
+    await this.#run("clear", options.signal, (engine, call) => engine.clear(call, place));
   }
 
   /** Not offered: what is in an append blob cannot be changed. @throws `unsupported` */
@@ -140,10 +135,10 @@ export class BlobHistoryStore implements HistoryStore {
     const { limit = 100, signal } = options;
     assertCount(limit, "limit", 1);
     const { prefix } = this.#settings;
-    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, { prefix, filter });
-    return this.#run("list", signal, (call) =>
-      listConversations(call, this.#service, { prefix, filter, limit, cursor }),
-    );
+    const begin = "owner" in filter ? ownerDirectory(prefix, filter.owner, filter.source) : `${prefix}/`;
+    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, begin);
+    const task = { prefix, begin, source: filter.source, limit, cursor };
+    return this.#run("list", signal, (engine, call) => engine.list(call, task));
   }
 
   /**
@@ -156,26 +151,28 @@ export class BlobHistoryStore implements HistoryStore {
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<ErasedConversations> {
     assertCallOptions(options);
     const { signal } = options;
+    const { prefix } = this.#settings;
     return eraseOwner(filter, {
-      prefix: this.#settings.prefix,
-      page: (next) => this.#run("erase", signal, (call) => next(call, this.#service)),
-      clear: (directory) => this.#write("erase", { directory, names: undefined }, signal, clearConversation),
+      page: (owner, limit, cursor) => {
+        const range = { prefix, begin: ownerDirectory(prefix, owner), limit, cursor };
+        return this.#run("erase", signal, (engine, call) => engine.page(call, range));
+      },
+      clear: (directory) =>
+        this.#run("erase", signal, (engine, call) => engine.clear(call, { directory, names: undefined })),
     });
   }
 
   /** Forgets what is kept in memory. A client that was passed in stays open; the store's own has nothing to close. */
   async close(): Promise<void> {
-    await this.#queue.settled();
-    this.#conversations.clear();
+    // Writes that wait for the engine wait no longer than this.
+    const limits = { kind: "read", timeoutMs: this.#settings.timeoutMs } as const;
+    await withDeadline("close", limits, () => this.#loader.settled()).catch(() => undefined);
+    await this.#loader.engine?.close();
   }
 
-  #placeOf(key: HistoryKey): { directory: string; names: string | undefined } {
+  #placeOf(key: HistoryKey): ConversationPlace {
     assertHistoryKey(key);
     return conversationPlace(this.#settings.prefix, key, this.#settings.list);
-  }
-
-  #taskOf(call: Call, { directory, names }: { directory: string; names: string | undefined }): Task {
-    return { call, service: this.#service, conversation: this.#conversations.find(directory, names) };
   }
 
   #assertCondition(ifVersion: unknown): void {
@@ -187,22 +184,7 @@ export class BlobHistoryStore implements HistoryStore {
     }
   }
 
-  #run<T>(name: string, signal: AbortSignal | undefined, body: (call: Call) => Promise<T>): Promise<T> {
-    return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, body);
-  }
-
-  /** Writes to one conversation run one after another: they would only be in each other's way. */
-  #write<T>(
-    name: string,
-    place: { directory: string; names: string | undefined },
-    signal: AbortSignal | undefined,
-    body: (task: Task) => Promise<T>,
-  ): Promise<T> {
-    return this.#run(name, signal, (call) =>
-      this.#queue.run(place.directory, async () => {
-        call.signal.throwIfAborted();
-        return body(this.#taskOf(call, place));
-      }),
-    );
+  #run<T>(name: string, signal: AbortSignal | undefined, body: CallBody<T>): Promise<T> {
+    return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, this.#loader, body);
   }
 }

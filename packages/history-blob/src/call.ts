@@ -1,5 +1,7 @@
-import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
-import { PROVIDER, toFrameworkError, unknownOutcome } from "./errors.ts";
+import { withDeadline } from "@agentfw/core";
+import type { Engine } from "./engine.ts";
+import { PROVIDER } from "./errors.ts";
+import type { EngineLoader } from "./load-engine.ts";
 
 /** What is asked of a store, while it is being done. */
 export class Call {
@@ -54,33 +56,29 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What a call does with the engine, when that is there. */
+export type CallBody<T> = (engine: Engine, call: Call) => Promise<T>;
+
 /**
- * Runs a call within its deadline.
+ * Runs a call within its deadline, which counts while the engine is loaded too.
  *
  * @throws errors of the framework, or the reason of an abort before anything was sent.
  */
-export async function runCall<T>(name: string, limits: CallLimits, body: (call: Call) => Promise<T>): Promise<T> {
+export async function runCall<T>(
+  name: string,
+  limits: CallLimits,
+  loader: EngineLoader,
+  body: CallBody<T>,
+): Promise<T> {
   const { timeoutMs, signal } = limits;
   const call = new Call(name, timeoutMs);
-  // What a late write means is decided below: the deadline cannot know what was sent.
+  // What a late write means is decided by the engine: the deadline cannot know what was sent.
   const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
   try {
-    return await withDeadline(name, deadline, () => body(call));
+    return await withDeadline(name, deadline, () => loader.run(call, body));
   } catch (error) {
     call.end();
-    throw explain(error, call, signal);
+    // Without the engine nothing was sent, and the error says all there is.
+    throw loader.engine === undefined ? error : loader.engine.explain(error, call, signal);
   }
-}
-
-function explain(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
-  const isAbort = signal?.aborted === true && error === signal.reason;
-  const isLate = isAgentFrameworkError(error, "timeout");
-  if (call.isLost || ((isAbort || isLate) && call.isOpen)) {
-    const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
-    return unknownOutcome(call.name, reason, isLate ? (call.problem ?? error) : error);
-  }
-  if (isAbort || isAgentFrameworkError(error)) {
-    return isLate && call.problem !== undefined ? toFrameworkError(call.problem, call.name) : error;
-  }
-  return toFrameworkError(error, call.name);
 }

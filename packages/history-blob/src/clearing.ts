@@ -1,10 +1,10 @@
 import { type ClearedEnd, deleteCleared } from "./deleting.ts";
-import { verdictOf } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
 import { observe, type Task } from "./observing.ts";
 import { withoutTear } from "./outgoing.ts";
 import { jitter } from "./service.ts";
+import { verdictOf } from "./verdicts.ts";
 
 const PAUSE_MS = 20;
 

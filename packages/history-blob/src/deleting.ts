@@ -1,8 +1,8 @@
 import type { BlobListItem } from "./client.ts";
-import { verdictOf } from "./errors.ts";
 import { segmentNumber, segmentPrefix } from "./names.ts";
 import type { Task } from "./observing.ts";
 import { lifeOf, type SegmentInfo } from "./segment.ts";
+import { verdictOf } from "./verdicts.ts";
 
 const PAGE = 1_000;
 

@@ -1,9 +1,9 @@
 import type { Call } from "./call.ts";
 import type { BlobAppendClient, BlobDownload } from "./client.ts";
-import { IncompleteDownload } from "./errors.ts";
 import { quoted } from "./etags.ts";
 import { decodeSegmentInfo } from "./segment.ts";
 import type { Piece } from "./service.ts";
+import { IncompleteDownload } from "./verdicts.ts";
 
 /** What is asked for. Without a count it is everything from `start` on. */
 export interface Range {

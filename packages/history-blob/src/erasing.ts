@@ -1,7 +1,6 @@
 import { assertObject, configurationError, isAgentFrameworkError } from "@agentfw/core";
-import type { Call } from "./call.ts";
-import { type ListCursor, nextPage } from "./listing.ts";
-import type { Service } from "./service.ts";
+import type { ListCursor } from "./list-cursor.ts";
+import type { ListedPage } from "./listing.ts";
 
 /** Whose conversations are erased. */
 export interface EraseFilter {
@@ -14,11 +13,9 @@ export interface ErasedConversations {
   readonly conversations: number;
 }
 
-/** How the store is asked. */
+/** How the store is asked: each of them has a deadline of its own. */
 export interface Erasing {
-  readonly prefix: string;
-  /** Runs one request within its own deadline. */
-  page<T>(next: (call: Call, service: Service) => Promise<T>): Promise<T>;
+  page(owner: string | null, limit: number, cursor: ListCursor | undefined): Promise<ListedPage>;
   clear(directory: string): Promise<void>;
 }
 
@@ -31,7 +28,7 @@ const AT_ONCE = 8;
  * @throws `configuration` without an owner; `corrupt` and `unsupported` for a conversation that cannot be cleared, when all
  * others are
  */
-export async function eraseOwner(filter: EraseFilter, { prefix, page, clear }: Erasing): Promise<ErasedConversations> {
+export async function eraseOwner(filter: EraseFilter, { page, clear }: Erasing): Promise<ErasedConversations> {
   assertObject(filter, "filter");
   const { owner } = filter;
   if (owner !== null && typeof owner !== "string") {
@@ -53,8 +50,7 @@ export async function eraseOwner(filter: EraseFilter, { prefix, page, clear }: E
     }
   };
   do {
-    const place = { cursor, limit: PAGE };
-    const found = await page((call, service) => nextPage(call, service, { prefix, filter: { owner } }, place));
+    const found = await page(owner, PAGE, cursor);
     for (let at = 0; at < found.conversations.length; at += AT_ONCE) {
       const some = found.conversations.slice(at, at + AT_ONCE);
       await Promise.all(some.map(({ directory }) => erase(directory)));

@@ -1,4 +1,4 @@
-import { IncompleteAnswer } from "./errors.ts";
+import { IncompleteAnswer } from "./verdicts.ts";
 
 /** The tag of an answer to a write. Without one it is no answer of the service. */
 export function tagOf(etag: string | undefined): string {

@@ -1,4 +1,5 @@
-import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
+import type { HistoryPage, HistoryRecord } from "@agentfw/core";
+import { type Cursor, encodeCursor, noCursor } from "./cursor.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
 import { DEFAULT_RECORD_BYTES, MOST_PIECE_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
@@ -6,10 +7,12 @@ import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from
 import { type Entry, parse } from "./parsing.ts";
 import { type SegmentInfo, segmentPosition } from "./segment.ts";
 
-/** A cursor: what is before a place, and before the last `behind` records in front of it. */
-export interface Cursor extends Place {
-  readonly life: string;
-  readonly behind: number;
+/** What is to be read. */
+export interface ReadInput {
+  readonly last: number;
+  readonly cursor: Cursor | undefined;
+  readonly withFirst: boolean;
+  readonly skipsCorrupt: boolean;
 }
 
 /** One record where it stands. Without a record it cannot be read. */
@@ -21,35 +24,25 @@ interface Slot {
   readonly info: SegmentInfo;
 }
 
-const CURSOR = /^([\w-]{16})\.(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/;
 const EMPTY_PAGE: HistoryPage = { records: [], version: "" };
 const FIRST_RECORD_BYTES = 16 * 1024;
 /** A conversation that is cleared or moved under a reader is read again; this often in a row it is not. */
 const MOST_RESTARTS = 5;
 
-/** Takes a cursor apart. @throws `configuration` for what was never one */
-export function parseCursor(text: unknown): Cursor {
-  const [, life, segment, end, behind] = (typeof text === "string" ? CURSOR.exec(text) : null) ?? [];
-  if (life === undefined || Number(end) < 2) {
-    throw noCursor();
-  }
-  return { life, segment: Number(segment), end: Number(end), behind: Number(behind) };
-}
-
-/** Reads a page. The options have been checked. @throws `corrupt`, `conflict`, `configuration` */
-export async function readPage(task: Task, options: ReadOptions, cursor: Cursor | undefined): Promise<HistoryPage> {
-  const { last = Number.POSITIVE_INFINITY } = options;
+/** Reads a page. The input has been checked. @throws `corrupt`, `conflict`, `configuration` */
+export async function readPage(task: Task, input: ReadInput): Promise<HistoryPage> {
+  const { last, cursor } = input;
   for (let restarts = 0; ; restarts += 1) {
     const view = await observe(task, cursor === undefined ? last : 1);
     if (cursor !== undefined && (view === undefined || view.version === "" || view.info.life !== cursor.life)) {
       throw conflictError("before: the record that the cursor points at is no longer stored", view?.version ?? "");
     }
     if (view === undefined || view.version === "") {
-      return options.onCorrupt === "skip" ? { ...EMPTY_PAGE, corrupt: [] } : EMPTY_PAGE;
+      return input.skipsCorrupt ? { ...EMPTY_PAGE, corrupt: [] } : EMPTY_PAGE;
     }
-    const page = new PageReader(task, view, options);
+    const page = new PageReader(task, view, input);
     try {
-      return await page.read(last, cursor);
+      return await page.read();
     } catch (error) {
       if (isOfCursor(error, cursor, view)) {
         throw noCursor();
@@ -84,17 +77,18 @@ function isOfCursor(error: unknown, cursor: Cursor | undefined, { info, segment 
 class PageReader {
   readonly #task: Task;
   readonly #view: View;
-  readonly #options: ReadOptions;
+  readonly #input: ReadInput;
   /** Oldest first. */
   #slots: Slot[] = [];
 
-  constructor(task: Task, view: View, options: ReadOptions) {
+  constructor(task: Task, view: View, input: ReadInput) {
     this.#task = task;
     this.#view = view;
-    this.#options = options;
+    this.#input = input;
   }
 
-  async read(last: number, cursor: Cursor | undefined): Promise<HistoryPage> {
+  async read(): Promise<HistoryPage> {
+    const { last, cursor, withFirst } = this.#input;
     const { info, segment, parsed } = this.#view;
     const { front: end, frontFrom } = parsed;
     const place = cursor ?? { segment, end, info, frontFrom };
@@ -114,12 +108,12 @@ class PageReader {
       behind = 0;
     }
     this.#slots = this.#slots.slice(-last);
-    return this.#page(this.#options.withFirst ? await this.#first() : undefined, []);
+    return this.#page(withFirst ? await this.#first() : undefined, []);
   }
 
   /** The page up to a segment that cannot be read. @throws the error unless damage is skipped */
   async readWithout(segment: number, error: Error): Promise<HistoryPage> {
-    if (this.#options.onCorrupt !== "skip") {
+    if (!this.#input.skipsCorrupt) {
       throw error;
     }
     return this.#page(undefined, [positionFrom(segment)]);
@@ -145,11 +139,11 @@ class PageReader {
   }
 
   #page(first: Slot | undefined, missing: readonly string[]): HistoryPage {
-    const { onCorrupt = "error" } = this.#options;
+    const { skipsCorrupt } = this.#input;
     const [oldest] = this.#slots;
     const looked = first === undefined || first === oldest ? this.#slots : [first, ...this.#slots];
     const corrupt = [...missing, ...looked.filter(({ record }) => record === undefined).map(positionOf)];
-    if (corrupt[0] !== undefined && onCorrupt === "error") {
+    if (corrupt[0] !== undefined && !skipsCorrupt) {
       throw corruptError("read: a stored record cannot be read", corrupt[0]);
     }
     const older = oldest === undefined || missing.length > 0 ? undefined : olderThan(oldest);
@@ -158,7 +152,7 @@ class PageReader {
       version: this.#view.version,
       ...(older === undefined ? {} : { older }),
       ...(first?.record === undefined ? {} : { first: first.record }),
-      ...(onCorrupt === "skip" ? { corrupt } : {}),
+      ...(skipsCorrupt ? { corrupt } : {}),
     };
   }
 }
@@ -183,7 +177,7 @@ async function firstSlot(task: Task, { first, life }: SegmentInfo): Promise<Slot
 
 /** The cursor to what is older than a record. Undefined: there is nothing. */
 function olderThan({ entry, index, segment, info }: Slot): string | undefined {
-  const cursor = (place: Place, behind: number) => `${info.life}.${place.segment}.${place.end}.${behind}`;
+  const cursor = (place: Place, behind: number) => encodeCursor({ life: info.life, ...place, behind });
   if (index > 0) {
     return cursor({ segment, end: entry.end }, (entry.turn?.ids.length ?? 1) - index);
   }
@@ -210,8 +204,4 @@ function positionFrom(segment: number): string {
 function positionOf({ segment, entry, index }: Slot): string {
   const position = segmentPosition(segment, entry.start);
   return entry.turn === undefined ? position : `${position}, record ${index}`;
-}
-
-function noCursor(): Error {
-  return configurationError("before", "must be a cursor that read gave");
 }

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { Call } from "./call.ts";
 import type { BlobAppendClient, BlobContainerClient, BlobListPage } from "./client.ts";
 import { downloadPiece } from "./download.ts";
-import { retryAfterMs, type Verdict, verdictOf } from "./errors.ts";
 import { quoted, tagOf } from "./etags.ts";
 import { segmentName } from "./names.ts";
 import { encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
+import { retryAfterMs, type Verdict, verdictOf } from "./verdicts.ts";
 
 /** A piece of a segment, as it was when it was asked for. */
 export interface Piece {
@@ -25,7 +25,7 @@ export interface SegmentPlace {
   readonly segment: number;
 }
 
-/** What an append answers. `blocked`: its condition did not hold. */
+/** What an append answers. Where it is not done, nothing was written, and the verdict says why. */
 export type Appended =
   | { readonly isDone: true; readonly etag: string; readonly blocks: number }
   | { readonly isDone: false; readonly verdict: Verdict };

@@ -1,3 +1,4 @@
+import { DEDUPE_IDS } from "./dedupe.ts";
 import type { Seal, TurnName } from "./line-format.ts";
 import type { End, Outgoing } from "./outgoing.ts";
 import { type Entry, NOTHING, type Parsed, type Pending } from "./parsing.ts";
@@ -12,9 +13,6 @@ interface Known {
   readonly ids: readonly string[];
   readonly turnName: TurnName | undefined;
 }
-
-/** How many ids of a conversation are remembered at least. */
-export const DEDUPE_IDS = 1_000;
 
 /** Above this the oldest of the ids that are kept are given up. */
 const MOST_IDS = 2_000;
@@ -99,7 +97,7 @@ export class Tail {
     return this.#ids.has(id);
   }
 
-  /** How many records the turn of an turnName has, if it is one of those that are known. */
+  /** How many records a turn has, if it is one of those that are known. */
   countOf({ turn, write }: TurnName): number | undefined {
     return this.#known.findLast(({ turnName }) => turnName?.turn === turn && turnName.write === write)?.ids.length;
   }

@@ -1,6 +1,6 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
 import { expect, test } from "vitest";
-import { IncompleteDownload, toFrameworkError, type Verdict, verdictOf } from "../src/errors.ts";
+import { IncompleteDownload, toFrameworkError, type Verdict, verdictOf } from "../src/verdicts.ts";
 
 /** An error as the driver makes it of the service's answer. */
 function answer(statusCode: number, code?: string): Error {
