@@ -74,12 +74,3 @@ test("a cursor of another owner, source or prefix is refused, and not answered w
   }
   expect((await store.list({ owner: "b" }, { cursor })).items.map(({ key }) => key.session)).toEqual(["2"]);
 });
-
-test("a filter with an owner lists that owner only, also where it says that it is not for all of them", async () => {
-  const store = openStore(await openContainer());
-  for (const owner of ["a", "b"]) {
-    await store.append(conversation("1", { owner }), records("a", 1));
-  }
-  const filter: HistoryListFilter = JSON.parse('{ "owner": "a", "allOwners": false }');
-  expect((await listAll(store, filter)).map(({ key }) => key.owner)).toEqual(["a"]);
-});
