@@ -1,0 +1,63 @@
+import { AgentFrameworkError } from "./errors.ts";
+
+/**
+ * A part of a package that an import of the package leaves out. It is loaded in the background from the moment on at which
+ * this is made: a program that starts can still be helped when a file is missing, and one in the middle of an outage cannot.
+ * So make one where a provider is constructed, and keep everything that a failure needs in the one part.
+ *
+ * *Concurrency*: what waits for the part begins in the order of the calls to `run`, before anything that is run later.
+ */
+export class OnDemand<Part> {
+  readonly #provider: string;
+  readonly #load: () => Promise<Part>;
+  #loading: Promise<Part> | undefined;
+  #loaded: Part | undefined;
+
+  /**
+   * Begins to load. That it fails is heard by those who need the part.
+   *
+   * @param provider Named in errors.
+   * @param load Gives the part: `() => import("./engine.ts")`, or that and what is made with it.
+   */
+  constructor(provider: string, load: () => Promise<Part>) {
+    this.#provider = provider;
+    this.#load = load;
+    void this.#begin();
+  }
+
+  /** The part, once it is there. What is called often asks for it, and need not `run`. */
+  get loaded(): Part | undefined {
+    return this.#loaded;
+  }
+
+  /**
+   * Calls `work` with the part: at once where it is there, else when it is. Sets no time limit; `withDeadline` around it does.
+   *
+   * @throws what `work` throws; `unavailable` when the part cannot be loaded, and nothing was done then. The next call tries
+   * to load it again.
+   */
+  run<Result>(name: string, work: (part: Part) => Promise<Result>): Promise<Result> {
+    if (this.#loaded !== undefined) {
+      return work(this.#loaded);
+    }
+    return (this.#loading ?? this.#begin()).then(work, (cause: unknown) => {
+      const message = `${name}: a part of the package could not be loaded`;
+      throw new AgentFrameworkError("unavailable", message, { provider: this.#provider, cause });
+    });
+  }
+
+  #begin(): Promise<Part> {
+    const loading = this.#load();
+    this.#loading = loading;
+    // The first reaction, before those of all who wait: none that comes later can find the part and go before them.
+    loading.then(
+      (part) => {
+        this.#loaded = part;
+      },
+      () => {
+        this.#loading = undefined;
+      },
+    );
+    return loading;
+  }
+}

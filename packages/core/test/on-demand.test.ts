@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { OnDemand } from "../src/on-demand.ts";
+
+/** A part that is there, or cannot be, when the test says so. */
+function controlled() {
+  let resolve = (_: string): void => undefined;
+  let reject = (_: unknown): void => undefined;
+  const promise = new Promise<string>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  let loads = 0;
+  const onDemand = new OnDemand("history-example", () => {
+    loads += 1;
+    return promise;
+  });
+  return { onDemand, resolve, reject, loads: () => loads };
+}
+
+describe("A part that is loaded on demand", () => {
+  it("begins to load when it is made, is loaded once, and is there afterwards", async () => {
+    const { onDemand, resolve, loads } = controlled();
+    expect(loads()).toBe(1);
+    expect(onDemand.loaded).toBeUndefined();
+    const results = ["a", "b"].map((name) => onDemand.run(name, async (part) => `${name} ${part}`));
+    resolve("part");
+    expect(await Promise.all(results)).toEqual(["a part", "b part"]);
+    expect(onDemand.loaded).toBe("part");
+    expect(loads()).toBe(1);
+  });
+
+  it("begins what waits for it in the order of the calls, and before whatever finds it there", async () => {
+    const { onDemand, resolve } = controlled();
+    const order: string[] = [];
+    const run = (name: string) =>
+      onDemand.run(name, async () => {
+        order.push(name);
+      });
+    const waiting = [run("first"), run("second")];
+    // As early as anybody can know of it.
+    const rest = Promise.resolve().then(async function late(): Promise<void> {
+      await (onDemand.loaded === undefined ? Promise.resolve().then(late) : run("late"));
+    });
+    resolve("part");
+    await Promise.all([...waiting, rest]);
+    expect(order).toEqual(["first", "second", "late"]);
+  });
+
+  it("runs at once what finds it there", async () => {
+    const { onDemand, resolve } = controlled();
+    resolve("part");
+    await onDemand.run("first", async () => undefined);
+    let hasRun = false;
+    const running = onDemand.run("second", async () => {
+      hasRun = true;
+    });
+    expect(hasRun).toBe(true);
+    await running;
+  });
+
+  it("rejects what waits for it with unavailable and the cause when it cannot be loaded", async () => {
+    const { onDemand, reject } = controlled();
+    const cause = new Error("no such file");
+    let hasRun = false;
+    const results = ["a", "b"].map((name) =>
+      onDemand.run(name, async () => {
+        hasRun = true;
+      }),
+    );
+    reject(cause);
+    const told = ["a", "b"].map((name, index) =>
+      expect(results[index]).rejects.toMatchObject({
+        code: "unavailable",
+        provider: "history-example",
+        message: `${name}: a part of the package could not be loaded`,
+        cause,
+      }),
+    );
+    await Promise.all(told);
+    expect(hasRun).toBe(false);
+  });
+
+  it("says nothing when nobody needs it and it cannot be loaded, and is loaded again for the next who does", async () => {
+    let loads = 0;
+    const onDemand = new OnDemand("history-example", async () => {
+      loads += 1;
+      if (loads === 1) {
+        throw new Error("too many open files");
+      }
+      return "part";
+    });
+    // A rejection that nobody hears of would end the test run.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await onDemand.run("read", async (part) => part)).toBe("part");
+    expect(loads).toBe(2);
+  });
+
+  it("hands on what the work rejects with", async () => {
+    const { onDemand, resolve } = controlled();
+    const failure = new Error("refused");
+    const waiting = onDemand.run("a", () => Promise.reject(failure));
+    resolve("part");
+    await expect(waiting).rejects.toBe(failure);
+    await expect(onDemand.run("b", () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+});
