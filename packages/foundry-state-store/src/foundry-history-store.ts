@@ -51,6 +51,9 @@ const MAX_RECORD_BYTES = 1_000_000;
  *
  * *Failure*: an append whose answer was lost is sent again until it is known what became of it.
  *
+ * *Start*: what asks the store is loaded in the background, from the constructor on. Calls that come before it is there
+ * wait for it, in their order and within their time, and are `unavailable` when it cannot be loaded.
+ *
  * *Limits*: one append holds up to 1,048,576 bytes. A store whose items expire is refused: old turns would vanish one by
  * one.
  */

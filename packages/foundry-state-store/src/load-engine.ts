@@ -7,13 +7,14 @@ import { PROVIDER, stateError } from "./errors.ts";
  * once it is there, nothing of its class can fail to load, in the middle of an outage or after a deployment.
  */
 
-/** The loaders of the engines. In an object, so that a test can put another one in the place of each. */
+/** How each engine is loaded. */
 export interface Engines {
   files: () => Promise<typeof import("./local/engine.ts")>;
   history: () => Promise<typeof import("./history/engine.ts")>;
   service: () => Promise<typeof import("./service/engine.ts")>;
 }
 
+/** The loaders. In an object, so that a test can put another one in the place of each. */
 export const engines: Engines = {
   files: () => import("./local/engine.ts"),
   history: () => import("./history/engine.ts"),

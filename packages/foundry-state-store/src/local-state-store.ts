@@ -51,6 +51,7 @@ export class LocalStateStore extends FoundryStateStore {
   }
 }
 
+/** Checks the options of a store in files. @throws `configuration` */
 function resolveLocal(name: string, options: LocalStateStoreOptions): LocalStoreSettings {
   const common = resolveCommon("LocalStateStore", name, options);
   assertObject(options, "options", { now: "function" });

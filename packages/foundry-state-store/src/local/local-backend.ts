@@ -100,12 +100,12 @@ export class LocalBackend implements Backend {
     });
   }
 
-  getStore(call: CallOptions): Promise<StateStoreProperties> {
-    return this.#read("getStore", call, (store) => propertiesOf(existing("getStore", store).record));
+  getStore({ signal }: CallOptions): Promise<StateStoreProperties> {
+    return this.#read("getStore", { signal }, (store) => propertiesOf(existing("getStore", store).record));
   }
 
-  updateStore({ description, tags }: StoreUpdate, call: CallOptions): Promise<StateStoreProperties> {
-    return this.#write("updateStore", call, async (store, save) => {
+  updateStore({ description, tags }: StoreUpdate, { signal }: CallOptions): Promise<StateStoreProperties> {
+    return this.#write("updateStore", { signal }, async (store, save) => {
       const found = existing("updateStore", store);
       found.update({ description, tags: tags === null ? {} : tags }, this.#settings.now());
       await save(found);
@@ -113,8 +113,8 @@ export class LocalBackend implements Backend {
     });
   }
 
-  async deleteStore(call: CallOptions): Promise<boolean> {
-    return this.#write("deleteStore", call, async (store, _save, remove) => {
+  async deleteStore({ signal }: CallOptions): Promise<boolean> {
+    return this.#write("deleteStore", { signal }, async (store, _save, remove) => {
       if (store !== undefined) {
         await remove();
       }
