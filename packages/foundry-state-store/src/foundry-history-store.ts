@@ -21,17 +21,13 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
-import { append } from "./history/appending.ts";
-import { Chain } from "./history/chain.ts";
-import { clear } from "./history/clearing.ts";
-import { list } from "./history/listing.ts";
-import { placeOf } from "./history/names.ts";
-import { runOperation } from "./history/operation.ts";
-import { read } from "./history/reading.ts";
-import { WINDOW } from "./history/tail.ts";
-import { noMemory, TailCache } from "./history/tail-cache.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
+import { parseEdge, parseListCursor } from "./history/cursors.ts";
+import type { Conversations } from "./history/engine.ts";
+import { filterTags, placeOf } from "./history/names.ts";
+import { type Operation, type Progress, runOperation } from "./history/operation.ts";
+import { WINDOW } from "./history/window.ts";
 import { NEVER_EXPIRES } from "./limits.ts";
+import { BackgroundEngine, engines } from "./load-engine.ts";
 
 /** Options of {@link FoundryHistoryStore}. */
 export interface FoundryHistoryStoreOptions {
@@ -55,6 +51,9 @@ const MAX_RECORD_BYTES = 1_000_000;
  *
  * *Failure*: an append whose answer was lost is sent again until it is known what became of it.
  *
+ * *Start*: what asks the store is loaded in the background, from the constructor on. Calls that come before it is there
+ * wait for it, in their order and within their time, and are `unavailable` when it cannot be loaded.
+ *
  * *Limits*: one append holds up to 1,048,576 bytes. A store whose items expire is refused: old turns would vanish one by
  * one.
  */
@@ -71,10 +70,8 @@ export class FoundryHistoryStore implements HistoryStore {
     maxRecordBytes: MAX_RECORD_BYTES,
   };
 
-  readonly #store: FoundryStateStore;
   readonly #timeoutMs: number;
-  readonly #appends = new KeyedQueue();
-  readonly #tails = new TailCache();
+  readonly #conversations: BackgroundEngine<Conversations>;
 
   /**
    * @param store Opened with `itemTtlSeconds: -1`. It stays the caller's.
@@ -95,8 +92,8 @@ export class FoundryHistoryStore implements HistoryStore {
     }
     const { timeoutMs = 5_000 } = options;
     assertTimeout(timeoutMs, "timeoutMs");
-    this.#store = store;
     this.#timeoutMs = timeoutMs;
+    this.#conversations = new BackgroundEngine(async () => new (await engines.history()).Conversations(store));
   }
 
   async append(
@@ -111,25 +108,20 @@ export class FoundryHistoryStore implements HistoryStore {
     const { ifVersion, signal } = options;
     // Copied: the caller may change them while others are ahead in the queue.
     const copies = records.map(({ id, data }) => ({ id, data }));
-    // Users that are kept apart have conversations of one name each, and only the service tells them apart.
-    const memory = this.#store.properties.userIsolation ? noMemory : this.#tails.of(place.hash);
-    return runOperation({
-      ...{ name: "append", kind: "write", timeoutMs: this.#timeoutMs, signal },
-      run: (giveUp, progress) =>
-        this.#appends.run(place.hash, () =>
-          append(new Chain(this.#store, place, { signal: giveUp }), { records: copies, ifVersion, progress }, memory),
-        ),
-    });
+    return this.#run({ name: "append", kind: "write", signal }, (conversations, giveUp, progress) =>
+      conversations.append(place, { records: copies, ifVersion, progress }, giveUp),
+    );
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     assertHistoryKey(key);
     const place = placeOf(key);
-    return runOperation({
-      ...{ name: "read", kind: "read", timeoutMs: this.#timeoutMs, signal: options.signal },
-      run: (giveUp) => read(new Chain(this.#store, place, { signal: giveUp }), options),
-    });
+    const { last, before, withFirst, onCorrupt, signal } = options;
+    const page = { last, before: before === undefined ? undefined : parseEdge(before), withFirst, onCorrupt };
+    return this.#run({ name: "read", kind: "read", signal }, (conversations, giveUp) =>
+      conversations.read(place, page, giveUp),
+    );
   }
 
   /**
@@ -140,24 +132,36 @@ export class FoundryHistoryStore implements HistoryStore {
     assertCallOptions(options);
     assertHistoryKey(key);
     const place = placeOf(key);
-    await runOperation({
-      ...{ name: "clear", kind: "write", timeoutMs: this.#timeoutMs, signal: options.signal },
-      run: (giveUp, progress) => clear(new Chain(this.#store, place, { signal: giveUp }), progress),
-    });
+    await this.#run({ name: "clear", kind: "write", signal: options.signal }, (conversations, giveUp, progress) =>
+      conversations.clear(place, progress, giveUp),
+    );
   }
 
   /** Pages over conversations, the oldest first; two requests for each. In an isolated store, those of the caller. */
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
     assertListFilter(filter);
-    const { limit = 100, cursor } = options;
+    const { limit = 100, cursor, signal } = options;
     assertCount(limit, "limit", 1);
-    return runOperation({
-      ...{ name: "list", kind: "read", timeoutMs: this.#timeoutMs, signal: options.signal },
-      run: (giveUp) => list(this.#store, filter, { limit, cursor, signal: giveUp }),
-    });
+    const after = cursor === undefined ? undefined : parseListCursor(cursor);
+    const page = { tags: filterTags(filter), limit, after };
+    return this.#run({ name: "list", kind: "read", signal }, (conversations, giveUp) =>
+      conversations.list(page, giveUp),
+    );
   }
 
   /** Releases nothing: the store stays open. */
   async close(): Promise<void> {}
+
+  /** The call's time counts while the engine loads. */
+  #run<T>(
+    operation: Pick<Operation<T>, "name" | "kind" | "signal">,
+    work: (conversations: Conversations, giveUp: AbortSignal, progress: Progress) => Promise<T>,
+  ): Promise<T> {
+    return runOperation({
+      ...operation,
+      timeoutMs: this.#timeoutMs,
+      run: (giveUp, progress) => this.#conversations.use((conversations) => work(conversations, giveUp, progress)),
+    });
+  }
 }

@@ -15,8 +15,10 @@ import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
 import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, textOf, valueText, writeOf } from "./item-input.ts";
 import { LIMITS, limitProblem } from "./limits.ts";
-import { type FoundryStateStoreOptions, refuse } from "./options.ts";
+import { engines, loadEngine } from "./load-engine.ts";
+import { type FoundryStateStoreOptions, openingCall, refuse, resolveCommon } from "./options.ts";
 import { canMatch, refusalWithEtag, unmatched } from "./refusals.ts";
+import { localOptions, resolveService } from "./service-options.ts";
 import type {
   CreateItemOptions,
   DeleteItemOptions,
@@ -83,9 +85,17 @@ export class FoundryStateStore implements StateStore {
    */
   static async getOrCreate(name: string, options: FoundryStateStoreOptions = {}): Promise<FoundryStateStore> {
     assertCallOptions(options);
-    // Loaded when it is asked for: a program that is hosted needs no files, and one that is not needs no HTTP.
-    const { openStore } = await import("./open-store.ts");
-    return openStore(name, options, (parts) => new FoundryStateStore(parts));
+    const settings = resolveCommon("FoundryStateStore", name, options);
+    const service = resolveService(options);
+    const call = openingCall(settings, options);
+    // A program that is hosted needs no files, and one that is not needs no HTTP.
+    if (service === undefined) {
+      const local = localOptions(settings, options);
+      const { openInstead } = await loadEngine(engines.files, call);
+      return openInstead(name, local);
+    }
+    const { openStore } = await loadEngine(engines.service, call);
+    return new FoundryStateStore(await openStore(settings, service, call));
   }
 
   /** The store's name. */

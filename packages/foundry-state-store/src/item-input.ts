@@ -14,8 +14,8 @@ import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
 import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
 import { assertKnownOptions, type Method } from "./call-options.ts";
 import { stateError } from "./errors.ts";
-import { isObjectText } from "./json-text.ts";
 import { descriptionProblem, LIMITS, limitProblem, nameProblem, orderProblem, tagsProblem } from "./limits.ts";
+import { isObjectText } from "./object-text.ts";
 import { refuse } from "./options.ts";
 import type { ItemOptions, JsonObject, ListItemKeysOptions, StoreUpdate } from "./types.ts";
 

@@ -1,5 +1,3 @@
-import { isPlainObject } from "@agentfw/core";
-
 /*
  * JSON.parse changes numbers: 9007199254740993 becomes ...992 and 1.0 becomes 1. A value that must come back as it was
  * written is therefore cut out of the text around it, and put into it, as text.
@@ -37,15 +35,6 @@ export function compactJson(text: string): string {
     }
   }
   return parts.length === 0 ? text : parts.join("") + text.slice(start);
-}
-
-/** True for the text of one JSON object. */
-export function isObjectText(text: string): boolean {
-  try {
-    return isPlainObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 function isSpace(code: number): boolean {

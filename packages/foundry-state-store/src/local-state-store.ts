@@ -3,9 +3,21 @@ import { join, resolve } from "node:path";
 import { assertCallOptions, assertObject, configurationError, report } from "@agentfw/core";
 import { PROVIDER } from "./errors.ts";
 import { FoundryStateStore, type StoreParts } from "./foundry-state-store.ts";
-import { LocalBackend } from "./local/local-backend.ts";
-import { assertAsAsked } from "./mismatch.ts";
-import { type CommonSettings, type LocalStateStoreOptions, optionalName, resolveCommon } from "./options.ts";
+import { engines, loadEngine } from "./load-engine.ts";
+import {
+  type CommonSettings,
+  type LocalStateStoreOptions,
+  openingCall,
+  optionalName,
+  resolveCommon,
+} from "./options.ts";
+
+/** What a store in files is opened with, checked. */
+export interface LocalStoreSettings extends CommonSettings {
+  /** Absolute. */
+  readonly directory: string;
+  readonly now: () => number;
+}
 
 /**
  * A state store in files on this machine, with the semantics of the service: one folder, one file a store. For development,
@@ -32,24 +44,31 @@ export class LocalStateStore extends FoundryStateStore {
    */
   static override async getOrCreate(name: string, options: LocalStateStoreOptions = {}): Promise<LocalStateStore> {
     assertCallOptions(options);
-    const common = resolveCommon("LocalStateStore", name, options);
-    const { timeoutMs, onDiagnostic } = common;
-    assertObject(options, "options", { now: "function" });
-    const directory = resolve(
-      optionalName(options.directory, "directory") ?? join(homedir(), ".agentfw", "state-stores"),
-    );
-    if (directory.includes("\0")) {
-      throw configurationError("directory", "must not hold NUL");
-    }
-    const isUnisolated = assertIsolation(common, options.allowUnisolatedLocal ?? false);
-    const backend = new LocalBackend(name, { directory, timeoutMs, now: options.now ?? Date.now });
-    const creation = { ...common.creation, userIsolation: false };
-    const properties = await backend.getOrCreate(creation, { signal: options.signal });
-    const asked = isUnisolated ? { ...common.asked, userIsolation: undefined } : common.asked;
-    assertAsAsked(properties, asked, onDiagnostic);
-    // By the owner of core's port, not by call.
-    return new LocalStateStore({ backend, properties, isIsolated: true });
+    const settings = resolveLocal(name, options);
+    const call = openingCall(settings, options);
+    const { openFiles } = await loadEngine(engines.files, call);
+    return new LocalStateStore(await openFiles(settings, call));
   }
+}
+
+/** Checks the options of a store in files. @throws `configuration` */
+function resolveLocal(name: string, options: LocalStateStoreOptions): LocalStoreSettings {
+  const common = resolveCommon("LocalStateStore", name, options);
+  assertObject(options, "options", { now: "function" });
+  const directory = resolve(
+    optionalName(options.directory, "directory") ?? join(homedir(), ".agentfw", "state-stores"),
+  );
+  if (directory.includes("\0")) {
+    throw configurationError("directory", "must not hold NUL");
+  }
+  const isUnisolated = assertIsolation(common, options.allowUnisolatedLocal ?? false);
+  return {
+    ...common,
+    creation: { ...common.creation, userIsolation: false },
+    asked: isUnisolated ? { ...common.asked, userIsolation: undefined } : common.asked,
+    directory,
+    now: options.now ?? Date.now,
+  };
 }
 
 /** True when isolation was asked for and is done without. */

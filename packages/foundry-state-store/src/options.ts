@@ -72,6 +72,19 @@ export interface FoundryStateStoreOptions extends StoreCreationOptions, CallOpti
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
 
+/** A call that opens a store. */
+export interface OpeningCall {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** When it must settle, on the clock of `performance.now()`. */
+  readonly endsAt: number;
+}
+
+/** The call whose time begins now. */
+export function openingCall({ timeoutMs }: CommonSettings, { signal }: CallOptions): OpeningCall {
+  return { signal, timeoutMs, endsAt: performance.now() + timeoutMs };
+}
+
 /** What both kinds of store have in common, checked. */
 export interface CommonSettings {
   readonly creation: StoreCreation;

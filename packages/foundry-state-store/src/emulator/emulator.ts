@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { assertName, assertObject, configurationError } from "@agentfw/core";
-import type { StoreData } from "../engine/store-data.ts";
+import type { StoreData } from "../data/store-data.ts";
 import { stateError } from "../errors.ts";
 import { fileError } from "../local/exclusive-file.ts";
 import { FolderJournal, memoryJournal } from "./journal.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
-import type { Partition, StoredItem, Write, WriteResult } from "../engine/partition.ts";
+import type { Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
 import { compactJson } from "../json-text.ts";
 import { LIMITS, nameProblem } from "../limits.ts";
 import { partitionName } from "./identity.ts";

@@ -1,6 +1,6 @@
 import { isPlainObject } from "@agentfw/core";
-import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
-import type { Position } from "../engine/partition.ts";
+import { decodeCursor, encodeCursor } from "../data/cursor.ts";
+import type { Position } from "../data/partition.ts";
 import { memberTexts } from "../json-text.ts";
 import { LIMITS, limitProblem, orderProblem, tagsProblem } from "../limits.ts";
 import { assertNone, invalid, Refusal } from "./replies.ts";

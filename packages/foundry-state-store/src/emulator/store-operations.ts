@@ -1,4 +1,4 @@
-import { type NewStore, StoreData, type StoreRecord } from "../engine/store-data.ts";
+import { type NewStore, StoreData, type StoreRecord } from "../data/store-data.ts";
 import { DEFAULT_TTL_SECONDS, descriptionProblem, nameProblem, ttlProblem } from "../limits.ts";
 import { assertNone, conflict, invalid, notFound, pageReply, type Reply } from "./replies.ts";
 import { bodyOf, cursorsOf, type EmulatorRequest, pageRequest, tagsOf } from "./request.ts";

@@ -1,4 +1,4 @@
-import type { StoreData } from "../engine/store-data.ts";
+import type { StoreData } from "../data/store-data.ts";
 import type { Journal } from "./journal.ts";
 
 /** How the emulator behaves where the service is not known. */

@@ -1,36 +1,38 @@
-import {
-  configurationError,
-  type HistoryKey,
-  type HistoryKeyInfo,
-  type HistoryList,
-  type HistoryListFilter,
-  type HistoryListOptions,
-  isPlainObject,
-} from "@agentfw/core";
+import { type HistoryKey, type HistoryKeyInfo, type HistoryList, isPlainObject, type Tags } from "@agentfw/core";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { LIMITS } from "../limits.ts";
 import { Chain } from "./chain.ts";
-import { filterTags, placeOf } from "./names.ts";
+import { encodeListCursor } from "./cursors.ts";
+import { placeOf } from "./names.ts";
 import { inParallel } from "./parallel.ts";
+
+/** Which page of conversations. Checked. */
+export interface ListPage {
+  /** What their heads carry. */
+  readonly tags: Tags;
+  readonly limit: number;
+  /** The state store's own cursor. */
+  readonly after: string | undefined;
+}
 
 /** A page of conversations: their heads are listed by their tags, and each is asked for its name and for a turn. */
 export async function list(
   store: FoundryStateStore,
-  filter: HistoryListFilter,
-  { limit = 100, cursor, signal }: HistoryListOptions,
+  { tags, limit, after }: ListPage,
+  signal: AbortSignal,
 ): Promise<HistoryList> {
   const page = await store.listItemKeys({
-    tags: filterTags(filter),
+    tags,
     limit: Math.min(limit, LIMITS.pageSize),
     order: "asc",
-    after: cursor === undefined ? undefined : parseCursor(cursor),
+    after,
     signal,
   });
   const items = await inParallel(page.keys, ({ key }) => infoOf(store, key, signal));
   return {
     items: items.filter((item) => item !== undefined),
-    ...(page.hasMore && page.lastId !== undefined ? { cursor: encodeCursor(page.lastId) } : {}),
+    ...(page.hasMore && page.lastId !== undefined ? { cursor: encodeListCursor(page.lastId) } : {}),
   };
 }
 
@@ -63,16 +65,4 @@ function headOf(text: string): { readonly key: HistoryKey; readonly life: string
   return isOwner && typeof source === "string" && typeof session === "string" && typeof life === "string"
     ? { key: { owner, source, session }, life }
     : undefined;
-}
-
-function encodeCursor(cursor: string): string {
-  return `p1.${Buffer.from(cursor, "utf8").toString("base64url")}`;
-}
-
-function parseCursor(cursor: unknown): string {
-  const [, encoded] = typeof cursor === "string" ? (/^p1\.([\w-]+)$/.exec(cursor) ?? []) : [];
-  if (encoded === undefined) {
-    throw configurationError("cursor", "must come from an earlier page");
-  }
-  return Buffer.from(encoded, "base64url").toString("utf8");
 }

@@ -1,15 +1,15 @@
-import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
+import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { stateError } from "../errors.ts";
 import { type Chain, type Found, type ListedTurns, missingTurn, overLives } from "./chain.ts";
+import { type Edge, encodeEdge, type LifeEdge } from "./cursors.ts";
 import { versionOf } from "./tail.ts";
 
 /** How many turns are asked for at once. */
 const BATCH = 16;
 
-/** Right before this record: its turn, and its place in it from 0. */
-interface Edge {
-  readonly turn: number;
-  readonly index: number;
+/** Which page of a conversation. Checked. */
+export interface ReadPage extends Pick<ReadOptions, "last" | "withFirst" | "onCorrupt"> {
+  readonly before: LifeEdge | undefined;
 }
 
 type Stored = Exclude<Found, undefined>;
@@ -18,7 +18,7 @@ type Stored = Exclude<Found, undefined>;
 interface Reading {
   readonly chain: Chain;
   readonly life: string;
-  readonly options: ReadOptions;
+  readonly page: ReadPage;
   readonly recordCounts: ReadonlyMap<number, number>;
   /** Turns that were read on the way. */
   readonly turns: Map<number, Stored>;
@@ -26,15 +26,15 @@ interface Reading {
 }
 
 /** Reads a page, starting over when a clear comes in between. */
-export function read(chain: Chain, options: ReadOptions): Promise<HistoryPage> {
-  const before = options.before === undefined ? undefined : parseCursor(options.before);
+export function read(chain: Chain, page: ReadPage): Promise<HistoryPage> {
+  const { before } = page;
   return overLives(async () => {
     const [head, listed] = await Promise.all([chain.head(), chain.listed()]);
     if (head === undefined) {
       return emptyPage(before !== undefined);
     }
     const { life } = head;
-    const reading = readingOf(chain, life, options, listed(life));
+    const reading = readingOf(chain, life, page, listed(life));
     const end = await findEnd(reading, listed(life).newest);
     if (end === 0) {
       return emptyPage(before !== undefined);
@@ -43,20 +43,20 @@ export function read(chain: Chain, options: ReadOptions): Promise<HistoryPage> {
       throw notStored();
     }
     const { records, start } = await collect(reading, before ?? { turn: end + 1, index: 0 });
-    const first = options.withFirst ? await firstRecord(reading) : undefined;
+    const first = page.withFirst ? await firstRecord(reading) : undefined;
     const isAtStart = start.turn === 1 && start.index === 0;
     return {
       records,
       version: versionOf(life, end),
-      ...(isAtStart ? {} : { older: `${life}.${start.turn}.${start.index}` }),
+      ...(isAtStart ? {} : { older: encodeEdge({ life, ...start }) }),
       ...(first === undefined ? {} : { first }),
       ...(reading.corrupt.size === 0 ? {} : { corrupt: [...reading.corrupt] }),
     };
   });
 }
 
-function readingOf(chain: Chain, life: string, options: ReadOptions, { recordCounts }: ListedTurns): Reading {
-  return { chain, life, options, recordCounts, turns: new Map(), corrupt: new Set() };
+function readingOf(chain: Chain, life: string, page: ReadPage, { recordCounts }: ListedTurns): Reading {
+  return { chain, life, page, recordCounts, turns: new Map(), corrupt: new Set() };
 }
 
 /** The newest turn: a listing is a hint, and the store is asked for the one behind it. */
@@ -73,7 +73,7 @@ async function collect(
   reading: Reading,
   edge: Edge,
 ): Promise<{ readonly records: HistoryRecord[]; readonly start: Edge }> {
-  const { last = Number.POSITIVE_INFINITY } = reading.options;
+  const { last = Number.POSITIVE_INFINITY } = reading.page;
   const newestFirst: HistoryRecord[][] = [];
   let missing = last;
   let start = edge;
@@ -119,11 +119,11 @@ async function fetchTurns({ chain, life, turns }: Reading, oldest: number, newes
 }
 
 /** A turn's records; none, and a note, where it cannot be read and that is to be skipped. */
-function recordsOf({ turns, corrupt, options }: Reading, number: number): readonly HistoryRecord[] {
+function recordsOf({ turns, corrupt, page }: Reading, number: number): readonly HistoryRecord[] {
   const turn = turns.get(number);
   if (turn === undefined || turn === "corrupt") {
     const position = `turn ${number}`;
-    if (options.onCorrupt !== "skip") {
+    if (page.onCorrupt !== "skip") {
       throw stateError("corrupt", "read: a turn of the conversation cannot be read", { position });
     }
     corrupt.add(position);
@@ -148,12 +148,4 @@ function emptyPage(hasCursor: boolean): HistoryPage {
 
 function notStored(): Error {
   return stateError("conflict", "before: names a place that is no longer stored");
-}
-
-function parseCursor(cursor: string): Edge & { readonly life: string } {
-  const [, life, turn, index] = /^([\w-]{16})\.([1-9]\d{0,8})\.(\d{1,9})$/.exec(cursor) ?? [];
-  if (life === undefined) {
-    throw configurationError("before", "must come from an earlier page");
-  }
-  return { life, turn: Number(turn), index: Number(index) };
 }

@@ -1,9 +1,7 @@
 import type { Chain, Found } from "./chain.ts";
 import { idHash } from "./names.ts";
 import type { Turn } from "./turn-form.ts";
-
-/** How many of the newest ids are remembered. */
-export const WINDOW = 1_000;
+import { WINDOW } from "./window.ts";
 
 /** So many turns after the last one that did, a turn carries the ids before it. */
 const KNOWN_EVERY = 16;

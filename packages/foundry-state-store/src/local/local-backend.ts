@@ -1,9 +1,10 @@
 import { type CallOptions, configurationError, withDeadline } from "@agentfw/core";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
-import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
-import type { Listed, Partition, Position, StoredItem, WriteResult } from "../engine/partition.ts";
-import { StoreData, type StoreRecord } from "../engine/store-data.ts";
+import { decodeCursor, encodeCursor } from "../data/cursor.ts";
+import type { Listed, Partition, Position, StoredItem, WriteResult } from "../data/partition.ts";
+import { StoreData, type StoreRecord } from "../data/store-data.ts";
 import { PROVIDER, stateError } from "../errors.ts";
+import type { OpeningCall } from "../options.ts";
 import type { StoreCreation } from "../service/service-backend.ts";
 import { timeOf } from "../service/wire.ts";
 import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "../types.ts";
@@ -38,13 +39,13 @@ export class LocalBackend implements Backend {
   }
 
   /** The store, made when it is not there. */
-  async getOrCreate(creation: StoreCreation, { signal }: CallOptions): Promise<StateStoreProperties> {
+  async getOrCreate(creation: StoreCreation, { signal, endsAt }: OpeningCall): Promise<StateStoreProperties> {
     await tidyUp(this.#path);
-    const found = await this.#read("getOrCreate", signal, (store) => store);
+    const found = await this.#read("getOrCreate", { signal, timeoutMs: timeUntil(endsAt) }, (store) => store);
     if (found !== undefined) {
       return propertiesOf(found.record);
     }
-    return this.#write("getOrCreate", signal, async (store, save) => {
+    return this.#write("getOrCreate", { signal, timeoutMs: timeUntil(endsAt) }, async (store, save) => {
       const { description, tags = {} } = creation;
       const made =
         store ?? StoreData.create({ ...creation, description: description ?? null, tags }, this.#settings.now());
@@ -69,9 +70,11 @@ export class LocalBackend implements Backend {
     });
   }
 
-  async getItem({ key, owner, signal }: ItemCall): Promise<RawItem | undefined> {
+  async getItem(call: ItemCall): Promise<RawItem | undefined> {
     const { now } = this.#settings;
-    const item = await this.#read("getItem", signal, (store) => store?.partition(ownerName(owner)).get(key, now()));
+    const item = await this.#read("getItem", call, (store) =>
+      store?.partition(ownerName(call.owner)).get(call.key, now()),
+    );
     return item === undefined ? undefined : { ...referenceOf(item), text: item.text, tags: item.tags };
   }
 
@@ -87,7 +90,7 @@ export class LocalBackend implements Backend {
 
   listItemKeys(call: Omit<ItemCall, "key">, query: KeysQuery): Promise<StateStoreItemKeyPage> {
     const { tags, order, limit = PAGE_SIZE } = query;
-    return this.#read("listItemKeys", call.signal, (store) => {
+    return this.#read("listItemKeys", call, (store) => {
       const partition = existing("listItemKeys", store).partition(ownerName(call.owner));
       const [after, before] = [
         positionOf(query.after, "after", partition),
@@ -98,11 +101,11 @@ export class LocalBackend implements Backend {
   }
 
   getStore({ signal }: CallOptions): Promise<StateStoreProperties> {
-    return this.#read("getStore", signal, (store) => propertiesOf(existing("getStore", store).record));
+    return this.#read("getStore", { signal }, (store) => propertiesOf(existing("getStore", store).record));
   }
 
   updateStore({ description, tags }: StoreUpdate, { signal }: CallOptions): Promise<StateStoreProperties> {
-    return this.#write("updateStore", signal, async (store, save) => {
+    return this.#write("updateStore", { signal }, async (store, save) => {
       const found = existing("updateStore", store);
       found.update({ description, tags: tags === null ? {} : tags }, this.#settings.now());
       await save(found);
@@ -111,7 +114,7 @@ export class LocalBackend implements Backend {
   }
 
   async deleteStore({ signal }: CallOptions): Promise<boolean> {
-    return this.#write("deleteStore", signal, async (store, _save, remove) => {
+    return this.#write("deleteStore", { signal }, async (store, _save, remove) => {
       if (store !== undefined) {
         await remove();
       }
@@ -122,10 +125,9 @@ export class LocalBackend implements Backend {
   /** Reads, with nobody kept waiting. */
   async #read<T>(
     operation: string,
-    signal: AbortSignal | undefined,
+    { signal, timeoutMs = this.#settings.timeoutMs }: LocalCall,
     look: (store: StoreData | undefined) => T,
   ): Promise<T> {
-    const { timeoutMs } = this.#settings;
     try {
       return await withDeadline(operation, { kind: "read", provider: PROVIDER, timeoutMs, signal }, async () =>
         look(await this.#reader.read()),
@@ -137,13 +139,13 @@ export class LocalBackend implements Backend {
 
   #change<T>(
     operation: string,
-    { owner, signal }: ItemCall,
+    call: ItemCall,
     change: (partition: Partition, moment: Moment) => { readonly value: T; readonly isChanged: boolean },
   ): Promise<T> {
-    return this.#write(operation, signal, async (store, save) => {
+    return this.#write(operation, call, async (store, save) => {
       const found = existing(operation, store);
       const now = this.#settings.now();
-      const partition = found.partition(ownerName(owner));
+      const partition = found.partition(ownerName(call.owner));
       const { value, isChanged } = change(partition, { now, ttlSeconds: found.record.itemTtlSeconds });
       if (isChanged) {
         partition.sweep(now);
@@ -156,14 +158,13 @@ export class LocalBackend implements Backend {
   /** Reads, changes and writes, with everybody else kept waiting. */
   #write<T>(
     operation: string,
-    signal: AbortSignal | undefined,
+    { signal, timeoutMs = this.#settings.timeoutMs }: LocalCall,
     work: (
       store: StoreData | undefined,
       save: (store: StoreData) => Promise<void>,
       remove: () => Promise<void>,
     ) => Promise<T>,
   ): Promise<T> {
-    const { timeoutMs } = this.#settings;
     return changeFile({
       operation,
       path: this.#path,
@@ -182,9 +183,19 @@ export class LocalBackend implements Backend {
   }
 }
 
+/** How long a call may take, where that is not as long as any other. */
+interface LocalCall extends CallOptions {
+  readonly timeoutMs?: number | undefined;
+}
+
 interface Moment {
   readonly now: number;
   readonly ttlSeconds: number;
+}
+
+/** What is left of a call's time. */
+function timeUntil(endsAt: number): number {
+  return Math.max(1, Math.ceil(endsAt - performance.now()));
 }
 
 function existing(operation: string, store: StoreData | undefined): StoreData {

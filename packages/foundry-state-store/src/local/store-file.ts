@@ -3,9 +3,9 @@ import type { BigIntStats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPlainObject } from "@agentfw/core";
-import { Partition } from "../engine/partition.ts";
-import { StoreData } from "../engine/store-data.ts";
-import { parseItem, parseRecord } from "../engine/stored-form.ts";
+import { Partition } from "../data/partition.ts";
+import { StoreData } from "../data/store-data.ts";
+import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError, systemCode } from "../errors.ts";
 
 const FORMAT = "agentfw-state-store";

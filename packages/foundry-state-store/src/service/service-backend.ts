@@ -2,6 +2,7 @@ import { type CallOptions, configurationError, isAgentFrameworkError } from "@ag
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
 import { currentCallId } from "../call-id.ts";
 import { stateError } from "../errors.ts";
+import type { OpeningCall } from "../options.ts";
 import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "../types.ts";
 import { itemPath, keysQuery, type Question, type Requests, readReply, storePath, writeBody } from "./requests.ts";
 import { failureOf } from "./service-errors.ts";
@@ -132,9 +133,9 @@ type ItemQuestion = Pick<Question, "operation" | "kind" | "callId" | "signal" | 
 export async function getOrCreateStore(
   requests: Requests,
   creation: StoreCreation,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+  { signal, endsAt }: OpeningCall,
 ): Promise<StateStoreProperties> {
-  const base = { operation: "getOrCreate", callId: currentCallId(), signal, endsAt: performance.now() + timeoutMs };
+  const base = { operation: "getOrCreate", callId: currentCallId(), signal, endsAt };
   const get = { ...base, kind: "read", method: "GET", path: storePath(creation.name) } as const;
   const found = await requests.send(get);
   if (found.status !== 404) {

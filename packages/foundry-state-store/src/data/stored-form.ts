@@ -1,5 +1,5 @@
 import { isPlainObject, type Tags } from "@agentfw/core";
-import { isObjectText } from "../json-text.ts";
+import { isObjectText } from "../object-text.ts";
 import type { StoredItem } from "./partition.ts";
 import type { StoreRecord } from "./store-data.ts";
 
