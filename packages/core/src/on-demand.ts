@@ -46,6 +46,11 @@ export class OnDemand<Part> {
     });
   }
 
+  /** Resolves when nothing is being loaded any more, and what waited has begun. Never rejects. For what ends a provider. */
+  async settled(): Promise<void> {
+    await this.#loading?.catch(() => undefined);
+  }
+
   #begin(): Promise<Part> {
     const loading = this.#load();
     this.#loading = loading;

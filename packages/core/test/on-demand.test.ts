@@ -28,22 +28,25 @@ describe("A part that is loaded on demand", () => {
     expect(loads()).toBe(1);
   });
 
-  it("begins what waits for it in the order of the calls, and before whatever finds it there", async () => {
-    const { onDemand, resolve } = controlled();
-    const order: string[] = [];
-    const run = (name: string) =>
-      onDemand.run(name, async () => {
-        order.push(name);
-      });
-    const waiting = [run("first"), run("second")];
-    // As early as anybody can know of it.
-    const rest = Promise.resolve().then(async function late(): Promise<void> {
-      await (onDemand.loaded === undefined ? Promise.resolve().then(late) : run("late"));
-    });
-    resolve("part");
-    await Promise.all([...waiting, rest]);
-    expect(order).toEqual(["first", "second", "late"]);
-  });
+  it.each([0, 1, 2, 3, 4, 5, 6])(
+    "begins what waits for it in the order of the calls, whatever moment loading ends in: %i before that",
+    async (moments) => {
+      const { onDemand, resolve } = controlled();
+      const begun: number[] = [];
+      const numbers = Array.from({ length: 30 }, (_, number) => number);
+      const all: Promise<unknown>[] = [];
+      for (const number of numbers) {
+        if (number === moments) {
+          resolve("part");
+        }
+        all.push(onDemand.run("call", async () => begun.push(number)));
+        // Each is made one tick after the other, so one of them comes right when the part does.
+        await undefined;
+      }
+      await Promise.all(all);
+      expect(begun).toEqual(numbers);
+    },
+  );
 
   it("runs at once what finds it there", async () => {
     const { onDemand, resolve } = controlled();
@@ -71,7 +74,7 @@ describe("A part that is loaded on demand", () => {
       expect(results[index]).rejects.toMatchObject({
         code: "unavailable",
         provider: "history-example",
-        message: `${name}: a part of the package could not be loaded`,
+        message: `[history-example] ${name}: a part of the package could not be loaded`,
         cause,
       }),
     );
@@ -92,6 +95,24 @@ describe("A part that is loaded on demand", () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await onDemand.run("read", async (part) => part)).toBe("part");
     expect(loads).toBe(2);
+  });
+
+  it("is settled when loading has ended, whichever way, behind all that waited for it", async () => {
+    for (const isGood of [true, false]) {
+      const { onDemand, resolve, reject } = controlled();
+      const told: string[] = [];
+      const waiting = onDemand.run("a", async () => told.push("begun")).catch(() => told.push("failed"));
+      const settled = onDemand.settled().then(() => told.push("settled"));
+      await Promise.resolve();
+      expect(told).toEqual([]);
+      if (isGood) {
+        resolve("part");
+      } else {
+        reject(new Error("no such file"));
+      }
+      await Promise.all([waiting, settled]);
+      expect(told).toEqual([isGood ? "begun" : "failed", "settled"]);
+    }
   });
 
   it("hands on what the work rejects with", async () => {

@@ -19,13 +19,15 @@ import {
   type ReadOptions,
   withDeadline,
 } from "@agentfw/core";
+import { OnDemand } from "@agentfw/core/on-demand";
 import { type CallBody, runCall } from "./call.ts";
 import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
+import type { Engine } from "./engine.ts";
 import { type ErasedConversations, type EraseFilter, eraseOwner } from "./erasing.ts";
-import { unsupportedError } from "./errors.ts";
+import { PROVIDER, unsupportedError } from "./errors.ts";
 import { parseListCursor } from "./list-cursor.ts";
-import { EngineLoader, loadEngine } from "./load-engine.ts";
+import { loadEngine } from "./load-engine.ts";
 import { type ConversationPlace, conversationPlace, ownerDirectory } from "./names.ts";
 import {
   type BlobConnectionOptions,
@@ -60,7 +62,7 @@ export class BlobHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #loader: EngineLoader;
+  readonly #engine: OnDemand<Engine>;
 
   /**
    * Checks the options, and begins to load what talks to the service; makes no request.
@@ -81,7 +83,7 @@ export class BlobHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes,
     };
-    this.#loader = new EngineLoader(async () => new (await loadEngine()).Engine(resolved, createContainer));
+    this.#engine = new OnDemand(PROVIDER, async () => new (await loadEngine()).Engine(resolved, createContainer));
   }
 
   async append(
@@ -166,8 +168,8 @@ export class BlobHistoryStore implements HistoryStore {
   async close(): Promise<void> {
     // Writes that wait for the engine wait no longer than this.
     const limits = { kind: "read", timeoutMs: this.#settings.timeoutMs } as const;
-    await withDeadline("close", limits, () => this.#loader.settled()).catch(() => undefined);
-    await this.#loader.engine?.close();
+    await withDeadline("close", limits, () => this.#engine.settled()).catch(() => undefined);
+    await this.#engine.loaded?.close();
   }
 
   #placeOf(key: HistoryKey): ConversationPlace {
@@ -185,6 +187,6 @@ export class BlobHistoryStore implements HistoryStore {
   }
 
   #run<T>(name: string, signal: AbortSignal | undefined, body: CallBody<T>): Promise<T> {
-    return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, this.#loader, body);
+    return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, this.#engine, body);
   }
 }

@@ -1,7 +1,7 @@
 import { withDeadline } from "@agentfw/core";
+import type { OnDemand } from "@agentfw/core/on-demand";
 import type { Engine } from "./engine.ts";
 import { PROVIDER } from "./errors.ts";
-import type { EngineLoader } from "./load-engine.ts";
 
 /** What is asked of a store, while it is being done. */
 export class Call {
@@ -67,7 +67,7 @@ export type CallBody<T> = (engine: Engine, call: Call) => Promise<T>;
 export async function runCall<T>(
   name: string,
   limits: CallLimits,
-  loader: EngineLoader,
+  onDemand: OnDemand<Engine>,
   body: CallBody<T>,
 ): Promise<T> {
   const { timeoutMs, signal } = limits;
@@ -75,10 +75,10 @@ export async function runCall<T>(
   // What a late write means is decided by the engine: the deadline cannot know what was sent.
   const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
   try {
-    return await withDeadline(name, deadline, () => loader.run(call, body));
+    return await withDeadline(name, deadline, () => onDemand.run(name, (engine) => body(engine, call)));
   } catch (error) {
     call.end();
     // Without the engine nothing was sent, and the error says all there is.
-    throw loader.engine === undefined ? error : loader.engine.explain(error, call, signal);
+    throw onDemand.loaded === undefined ? error : onDemand.loaded.explain(error, call, signal);
   }
 }

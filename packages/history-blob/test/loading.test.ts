@@ -1,11 +1,8 @@
 import type { HistoryKey, HistoryRecord, HistoryStore } from "@agentfw/core";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { Call } from "../src/call.ts";
-import { Engine } from "../src/engine.ts";
 import { BlobHistoryStore } from "../src/index.ts";
-import { EngineLoader } from "../src/load-engine.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
-import { clientOf, freshName, openContainer, openProxied, openStore } from "./support/storage.ts";
+import { openContainer, openProxied, openStore } from "./support/storage.ts";
 
 const KEY = conversation();
 const CONNECTION = { url: "https://account.blob.core.windows.net/agents" };
@@ -20,7 +17,7 @@ vi.mock("../src/load-engine.ts", async (importOriginal) => {
     await loading.before();
     return original.loadEngine();
   };
-  return { ...original, loadEngine };
+  return { loadEngine };
 });
 
 beforeEach(() => {
@@ -103,30 +100,6 @@ describe("calls made before it is loaded", () => {
     const ids = Array.from({ length: turns }, (_, turn) => `turn-${turn}-0`);
     expect(idsOf((await store.read(KEY)).records)).toEqual(ids);
   });
-
-  test.each([0, 1, 2, 3, 4, 5, 6])(
-    "begin before any that is made at one of the moments in which loading ends, with %i of them before that",
-    async (moments) => {
-      let release = (_engine: Engine) => {};
-      const loaded = new Promise<Engine>((resolve) => {
-        release = resolve;
-      });
-      const loader = new EngineLoader(() => loaded);
-      const began: number[] = [];
-      const run = (number: number) => loader.run(new Call("test", 1_000), async () => began.push(number));
-      const numbers = Array.from({ length: 30 }, (_, number) => number);
-      const all: Promise<unknown>[] = [];
-      for (const number of numbers) {
-        if (number === moments) {
-          release(new Engine({ container: clientOf(freshName()) }, false));
-        }
-        all.push(run(number));
-        await undefined;
-      }
-      await Promise.all(all);
-      expect(began).toEqual(numbers);
-    },
-  );
 
   test("are carried out with their arguments as they were at the call", async () => {
     const container = await openContainer();
