@@ -20,6 +20,8 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { OnDemand } from "@agentfw/core/on-demand";
+import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
 import { parseEdge, parseListCursor } from "./history/cursors.ts";
 import type { Conversations } from "./history/engine.ts";
@@ -27,7 +29,7 @@ import { filterTags, placeOf } from "./history/names.ts";
 import { type Operation, type Progress, runOperation } from "./history/operation.ts";
 import { WINDOW } from "./history/window.ts";
 import { NEVER_EXPIRES } from "./limits.ts";
-import { BackgroundEngine, engines } from "./load-engine.ts";
+import { engines } from "./load-engine.ts";
 
 /** Options of {@link FoundryHistoryStore}. */
 export interface FoundryHistoryStoreOptions {
@@ -71,7 +73,7 @@ export class FoundryHistoryStore implements HistoryStore {
   };
 
   readonly #timeoutMs: number;
-  readonly #conversations: BackgroundEngine<Conversations>;
+  readonly #conversations: OnDemand<Conversations>;
 
   /**
    * @param store Opened with `itemTtlSeconds: -1`. It stays the caller's.
@@ -93,7 +95,7 @@ export class FoundryHistoryStore implements HistoryStore {
     const { timeoutMs = 5_000 } = options;
     assertTimeout(timeoutMs, "timeoutMs");
     this.#timeoutMs = timeoutMs;
-    this.#conversations = new BackgroundEngine(async () => new (await engines.history()).Conversations(store));
+    this.#conversations = new OnDemand(PROVIDER, async () => new (await engines.history()).Conversations(store));
   }
 
   async append(
@@ -161,7 +163,8 @@ export class FoundryHistoryStore implements HistoryStore {
     return runOperation({
       ...operation,
       timeoutMs: this.#timeoutMs,
-      run: (giveUp, progress) => this.#conversations.use((conversations) => work(conversations, giveUp, progress)),
+      run: (giveUp, progress) =>
+        this.#conversations.run(operation.name, (conversations) => work(conversations, giveUp, progress)),
     });
   }
 }

@@ -1,7 +1,6 @@
 import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { FoundryHistoryStore, FoundryStateStore, LocalStateStore, runWithCallId } from "../src/index.ts";
-import { BackgroundEngine } from "../src/load-engine.ts";
 import { openEmulator } from "./support/emulator.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { breakEngine, holdEngine } from "./support/loading.ts";
@@ -209,20 +208,6 @@ describe("an engine that cannot be loaded", () => {
       process.off("unhandledRejection", onRejection);
     }
   });
-});
-
-test("an engine that is there is used at once, and loaded once", async () => {
-  let loads = 0;
-  const engine = new BackgroundEngine(async () => {
-    loads += 1;
-    return "engine";
-  });
-  const seen: string[] = [];
-  await engine.use(async (loaded) => void seen.push(loaded));
-  const call = engine.use(async (loaded) => void seen.push(`${loaded} at once`));
-  expect(seen).toEqual(["engine", "engine at once"]);
-  await call;
-  expect(loads).toBe(1);
 });
 
 test("a class that extends a history store is one", async () => {
