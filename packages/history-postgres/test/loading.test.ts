@@ -39,7 +39,7 @@ test("calls made before the engine is there are carried out in order, with their
     load = resolve;
   });
   const engine = () => isWanted.then(() => vi.importActual<object>("../src/engine.ts"));
-  const store = await openWith(engine, { pool: openPool({ max: 1 }) }, { schema: freshSchema() });
+  const store = await openWith(engine, { pool: openPool({ max: 1 }) }, { schema: freshSchema(), timeoutMs: 20_000 });
 
   const key = { ...conversation() };
   const first = [...records("a", 2)];
@@ -110,7 +110,7 @@ test("a store that is closed before the engine is there works afterwards", async
   const store = await openWith(
     () => vi.importActual<object>("../src/engine.ts"),
     { connectionString: inject("postgresUrl") },
-    { schema: freshSchema() },
+    { schema: freshSchema(), timeoutMs: 20_000 },
   );
   const appended = store.append(conversation(), records("a", 1));
   await store.close();

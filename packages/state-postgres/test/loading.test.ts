@@ -38,7 +38,7 @@ test("calls made before the engine is there are carried out in order, with their
     load = resolve;
   });
   const engine = () => isWanted.then(() => vi.importActual<object>("../src/engine.ts"));
-  const store = await openWith(engine, { pool: openPool({ max: 1 }) }, { schema: freshSchema() });
+  const store = await openWith(engine, { pool: openPool({ max: 1 }) }, { schema: freshSchema(), timeoutMs: 20_000 });
 
   const tags = { kind: "x" };
   const options = { owner: "ann", tags };
@@ -98,7 +98,7 @@ test("a store that is closed before the engine is there works afterwards", async
   const store = await openWith(
     () => vi.importActual<object>("../src/engine.ts"),
     { connectionString: inject("postgresUrl") },
-    { schema: freshSchema() },
+    { schema: freshSchema(), timeoutMs: 20_000 },
   );
   const created = store.create("a", "{}");
   await store.close();
