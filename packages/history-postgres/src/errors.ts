@@ -1,8 +1,6 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { PROVIDER } from "./provider.ts";
 import { SQLSTATES } from "./sqlstates.ts";
-
-/** How this package signs its errors. */
-export const PROVIDER = "history-postgres";
 
 /** What an error means to a caller. */
 export interface Meaning {

@@ -2,11 +2,12 @@ import { AgentFrameworkError, configurationError } from "@agentfw/core";
 import type { Calls } from "./calls.ts";
 import type { PostgresStatement } from "./client.ts";
 import type { Row } from "./connection.ts";
-import { PROVIDER, unexpectedAnswer } from "./errors.ts";
+import { unexpectedAnswer } from "./errors.ts";
+import { migrationStatement } from "./migration.ts";
 import { LAYOUT, type Names, quotedText } from "./names.ts";
 import type { Settings } from "./options.ts";
-import { migrationStatement } from "./schema.ts";
-import { schemaProblem, verificationStatement } from "./shape.ts";
+import { PROVIDER } from "./provider.ts";
+import { schemaProblem, verificationStatement } from "./verification.ts";
 
 /** How long creating the tables may take, waiting for other processes that do included. */
 const MIGRATION_TIMEOUT_MS = 60_000;

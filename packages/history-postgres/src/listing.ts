@@ -1,35 +1,31 @@
-import { configurationError, type HistoryKeyInfo, type HistoryList, type HistoryListFilter } from "@agentfw/core";
+import type { HistoryKeyInfo, HistoryList } from "@agentfw/core";
 import type { Row } from "./connection.ts";
 import { unexpectedAnswer } from "./errors.ts";
-import { decodeText, encodeText, ownerKey } from "./keys.ts";
+import { decodeText } from "./keys.ts";
 import type { Names } from "./names.ts";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** What is listed, and from where on. */
+/** What is listed, and from where on: the names as they are stored. */
 export interface ListTask {
-  readonly filter: HistoryListFilter;
+  /** Without it, of all owners. */
+  readonly ownerKey: string | undefined;
+  readonly source: string | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;
 }
 
-/** Refuses a cursor that was never one. @throws `configuration` */
-export function assertListCursor(text: unknown): void {
-  if (typeof text !== "string" || !UUID.test(text)) {
-    throw configurationError("cursor", "must be a cursor that list gave");
-  }
-}
-
 /** One statement for a page, in the order of the conversations' keys, so that what is written meanwhile moves nothing. */
-export function listStatement(names: Names, { filter, limit, cursor }: ListTask): { text: string; values: unknown[] } {
+export function listStatement(
+  names: Names,
+  { ownerKey, source, limit, cursor }: ListTask,
+): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const given = (value: unknown) => `$${values.push(value)}`;
   const conditions = ["(c.expires_at IS NULL OR c.expires_at > now())"];
-  if (!("allOwners" in filter)) {
-    conditions.push(`c.owner_key = ${given(ownerKey(filter.owner))}::uuid`);
+  if (ownerKey !== undefined) {
+    conditions.push(`c.owner_key = ${given(ownerKey)}::uuid`);
   }
-  if (filter.source !== undefined) {
-    conditions.push(`c.source = ${given(encodeText(filter.source))}`);
+  if (source !== undefined) {
+    conditions.push(`c.source = ${given(source)}`);
   }
   if (cursor !== undefined) {
     conditions.push(`c.k > ${given(cursor)}::uuid`);

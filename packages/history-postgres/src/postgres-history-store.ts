@@ -18,10 +18,10 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { Database } from "./database.ts";
-import { conversationKey, conversationNames, ownerKey } from "./keys.ts";
-import { assertListCursor, listOf, listStatement } from "./listing.ts";
+import { assertListCursor, parseCursor } from "./cursors.ts";
+import type { Engine } from "./engine.ts";
+import { EngineLoader } from "./engine-loader.ts";
+import { conversationKey, conversationNames, encodeText, ownerKey } from "./keys.ts";
 import {
   type PostgresConnectionOptions,
   type PostgresHistoryStoreOptions,
@@ -29,7 +29,6 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { pageOf, parseCursor } from "./reading.ts";
 import {
   assertBatchSize,
   checkedOwner,
@@ -39,7 +38,6 @@ import {
   removeInBatches,
 } from "./removing.ts";
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
-import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 
 /**
  * Each append has a random number below 2^40. It is the first position of a conversation that begins, so that no later life
@@ -48,15 +46,6 @@ import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 const HIGHEST_BASE = 2 ** 40;
 
 const ERASE_BATCH = 100;
-
-/** What a caller calls it. */
-const CALL_NAMES = {
-  append: "append",
-  replace: "replace",
-  remove: "clear",
-  erase: "erase",
-  expire: "deleteExpired",
-} as const;
 
 /**
  * Conversations in PostgreSQL, written by any number of processes; embedded on PGlite, by one.
@@ -82,10 +71,10 @@ export class PostgresHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #loader: EngineLoader<Engine>;
 
   /**
-   * Checks the options; connects at the first call.
+   * Checks the options, and begins to load what calls need; connects at the first call.
    *
    * @throws `configuration` naming the option and the rule.
    */
@@ -102,7 +91,10 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
-    this.#database = new Database(resolved, this.#settings);
+    this.#loader = new EngineLoader(async () => {
+      const { Engine } = await import("./engine.ts");
+      return new Engine(resolved, this.#settings);
+    }, this.#settings.timeoutMs);
   }
 
   async append(
@@ -121,32 +113,26 @@ export class PostgresHistoryStore implements HistoryStore {
     const { owner, source, session } = conversationNames(key);
     const base = randomInt(1, HIGHEST_BASE);
     const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, this.#ttl(), base];
-    return appendedOf(await this.#write("append", values, options.signal));
+    return await this.#loader.run("append", options.signal, (engine, limits) => engine.append(values, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     assertObject(options, "options", { withFirst: "boolean" });
     const k = keyOf(key);
-    const { last, before, withFirst = false, signal } = options;
+    const { last, before, withFirst = false, onCorrupt, signal } = options;
     // One more than is asked for, to see whether there is one.
     const limit = last === undefined ? null : last + 1;
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
-    const template = this.#database.statements.read;
-    const { rows } = await this.#database.run({
-      name: "read",
-      kind: "read",
-      mayRepeat: true,
-      template,
-      values,
-      signal,
-    });
-    return pageOf(rows, options);
+    // The page is made by what was asked for, whatever the caller does with the options meanwhile.
+    const page = { last, before, withFirst, onCorrupt };
+    return await this.#loader.run("read", signal, (engine, limits) => engine.read(values, page, limits));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#write("remove", [keyOf(key)], options.signal, false);
+    const values = [keyOf(key)];
+    await this.#loader.run("clear", options.signal, (engine, limits) => engine.clear(values, limits));
   }
 
   async replace(
@@ -163,7 +149,9 @@ export class PostgresHistoryStore implements HistoryStore {
     const values = [k, fromId, throughId, idLines, dataLines, condition, this.#ttl()];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
-    return replacedOf(await this.#write("replace", values, options.signal, mayRepeat));
+    return await this.#loader.run("replace", options.signal, (engine, limits) =>
+      engine.replace(values, mayRepeat, limits),
+    );
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -174,16 +162,13 @@ export class PostgresHistoryStore implements HistoryStore {
     if (cursor !== undefined) {
       assertListCursor(cursor);
     }
-    const { text, values } = listStatement(this.#database.names, { filter, limit, cursor });
-    const { rows } = await this.#database.run({
-      name: "list",
-      kind: "read",
-      mayRepeat: true,
-      template: { text },
-      values,
-      signal,
-    });
-    return listOf(rows, limit);
+    const task = {
+      ownerKey: "allOwners" in filter ? undefined : ownerKey(filter.owner),
+      source: filter.source === undefined ? undefined : encodeText(filter.source),
+      limit,
+      cursor,
+    };
+    return await this.#loader.run("list", signal, (engine, limits) => engine.list(task, limits));
   }
 
   /**
@@ -196,8 +181,10 @@ export class PostgresHistoryStore implements HistoryStore {
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
-    const batch = async () => removedOf("erase", await this.#write("erase", values, options.signal));
-    return removeInBatches(ERASE_BATCH, batch);
+    const { signal } = options;
+    return removeInBatches(ERASE_BATCH, () =>
+      this.#loader.run("erase", signal, (engine, limits) => engine.erase(values, limits)),
+    );
   }
 
   /**
@@ -210,8 +197,9 @@ export class PostgresHistoryStore implements HistoryStore {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
     assertBatchSize(batchSize);
-    const batch = async () => removedOf("deleteExpired", await this.#write("expire", [batchSize], signal));
-    return removeInBatches(batchSize, batch);
+    return removeInBatches(batchSize, () =>
+      this.#loader.run("deleteExpired", signal, (engine, limits) => engine.deleteExpired([batchSize], limits)),
+    );
   }
 
   /**
@@ -221,33 +209,17 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#database.layout.verify(options.signal);
+    await this.#loader.run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
   }
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
-  close(): Promise<void> {
-    return this.#database.close();
+  async close(): Promise<void> {
+    // Without an engine nothing was opened.
+    await this.#loader.engine?.close();
   }
 
   #ttl(): number | null {
     return this.#settings.ttlSeconds ?? null;
-  }
-
-  #write(
-    name: keyof typeof CALL_NAMES,
-    values: unknown[],
-    signal: AbortSignal | undefined,
-    mayRepeat = true,
-  ): Promise<Answer> {
-    const template = this.#database.statements[name];
-    return this.#database.run({
-      name: CALL_NAMES[name],
-      kind: "write",
-      mayRepeat,
-      template,
-      values,
-      signal,
-    });
   }
 }
 

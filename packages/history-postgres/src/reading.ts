@@ -1,15 +1,7 @@
-import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
+import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import type { Row } from "./connection.ts";
 import { conflictError, corruptError, unexpectedAnswer } from "./errors.ts";
 import { decodeText } from "./keys.ts";
-
-/** Takes a cursor apart: the position of a page's oldest record. @throws `configuration` for what was never one. */
-export function parseCursor(text: string): string {
-  if (!/^[1-9]\d{0,17}$/.test(text)) {
-    throw configurationError("before", "must be a cursor that read gave");
-  }
-  return text;
-}
 
 /**
  * The page that the read function's rows hold. The options have been checked. One pass over the rows, because a page is

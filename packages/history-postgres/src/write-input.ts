@@ -7,8 +7,8 @@ import {
   type HistoryRecord,
   utf8Length,
 } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
 import { encodeText } from "./keys.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** More than this in one statement would hold a conversation's row for too long. */
 const MAX_RECORDS = 100_000;

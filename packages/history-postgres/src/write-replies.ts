@@ -1,6 +1,7 @@
 import { AgentFrameworkError, configurationError } from "@agentfw/core";
 import type { Answer } from "./calls.ts";
-import { conflictError, PROVIDER, unexpectedAnswer } from "./errors.ts";
+import { conflictError, unexpectedAnswer } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** What the append function said. @throws `conflict` with the current version. */
 export function appendedOf(answer: Answer): { version: string; appended: number } {

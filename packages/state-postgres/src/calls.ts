@@ -8,10 +8,10 @@ import {
   isTransient,
   isUndone,
   PostgresProblem,
-  PROVIDER,
   sqlStateOf,
   toFrameworkError,
 } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** What is asked of the server. */
 export interface Call {

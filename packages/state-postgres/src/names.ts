@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { configurationError, utf8Length } from "@agentfw/core";
 
 /** Version of the stored layout; the functions have it in their names, so that two versions can run side by side. */
@@ -52,14 +51,6 @@ export function dollarQuoted(text: string): string {
     tag = `${tag.slice(0, -1)}_$`;
   }
   return `${tag}${text}${tag}`;
-}
-
-/**
- * A number that stands for a schema among the advisory locks of a database. The history store takes the same one: of two
- * stores that start on an empty database at once, only one may make the schema.
- */
-export function lockNumber(schema: string): string {
-  return createHash("sha256").update(`agentfw history ${schema}`).digest().readBigInt64BE().toString();
 }
 
 /** Refuses what is no identifier, or would be cut by the server. @throws `configuration` */

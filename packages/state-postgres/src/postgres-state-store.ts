@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import {
-  AgentFrameworkError,
   assertCallOptions,
   type CallOptions,
   type Scope,
@@ -11,11 +10,9 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { Database, type Question } from "./database.ts";
-import { conflictError, corruptError, PROVIDER, unexpectedAnswer } from "./errors.ts";
+import type { Engine } from "./engine.ts";
+import { EngineLoader } from "./engine-loader.ts";
 import { ownerKey } from "./keys.ts";
-import { assertListOptions, pageOf } from "./listing.ts";
 import {
   type PostgresConnectionOptions,
   type PostgresStateStoreOptions,
@@ -31,16 +28,7 @@ import {
   type RemovedItems,
   removeInBatches,
 } from "./removing.ts";
-import {
-  assertText,
-  checkedKey,
-  encodeTags,
-  isObjectText,
-  itemNames,
-  matchOf,
-  ownerOf,
-  tagsOf,
-} from "./state-input.ts";
+import { assertListOptions, assertText, checkedKey, encodeTags, itemNames, matchOf, ownerOf } from "./state-input.ts";
 
 const ERASE_BATCH = 100;
 
@@ -74,10 +62,10 @@ export class PostgresStateStore implements StateStore {
   readonly capabilities: StateCapabilities;
 
   readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #loader: EngineLoader<Engine>;
 
   /**
-   * Checks the options; connects at the first call.
+   * Checks the options, and begins to load what calls need; connects at the first call.
    *
    * @throws `configuration` naming the option and the rule.
    */
@@ -85,7 +73,10 @@ export class PostgresStateStore implements StateStore {
     const resolved = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     this.capabilities = { maxValueBytes: this.#settings.maxValueBytes, ttl: true, isolation: true };
-    this.#database = new Database(resolved, this.#settings);
+    this.#loader = new EngineLoader(async () => {
+      const { Engine } = await import("./engine.ts");
+      return new Engine(resolved, this.#settings);
+    }, this.#settings.timeoutMs);
   }
 
   async create(
@@ -109,41 +100,15 @@ export class PostgresStateStore implements StateStore {
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
     assertCallOptions(options);
-    const k = checkedKey(ownerOf(options.owner), key);
-    const template = this.#database.statements.get;
-    const { rows } = await this.#read({ name: "get", template, values: [k], signal: options.signal });
-    const [row] = rows;
-    if (row === undefined) {
-      return undefined;
-    }
-    const [etag, tagText, value] = row;
-    const tags = tagsOf(tagText);
-    const text = String(value);
-    if (tags === undefined || !isObjectText(text)) {
-      throw corruptError("get", tags === undefined ? "tags" : "value");
-    }
-    return { key, text, etag: String(etag), tags };
+    const values = [checkedKey(ownerOf(options.owner), key)];
+    return await this.#loader.run("get", options.signal, (engine, limits) => engine.get(key, values, limits));
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
     assertCallOptions(options);
     const match = matchOf(options.ifMatch);
     const values = [checkedKey(ownerOf(options.owner), key), match];
-    const template = this.#database.statements.remove;
-    const mayRepeat = isExact(match);
-    const answer = await this.#write({ name: "delete", mayRepeat, template, values, signal: options.signal });
-    const [outcome, etag] = wordsOf(answer);
-    if (outcome === "deleted") {
-      return true;
-    }
-    assertCertain("delete", answer);
-    if (outcome !== "absent" && outcome !== "conflict") {
-      throw unexpectedAnswer("delete");
-    }
-    if (match !== null) {
-      throw conflictError("delete: the etag does not match", etag);
-    }
-    return false;
+    return await this.#loader.run("delete", options.signal, (engine, limits) => engine.delete(match, values, limits));
   }
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
@@ -153,9 +118,7 @@ export class PostgresStateStore implements StateStore {
     const owner = ownerOf(options.owner);
     // One more than is asked for, to see whether there is one.
     const values = [ownerKey(owner), encodeTags(owner, tags).keys, order === "desc", cursor ?? null, limit + 1];
-    const template = this.#database.statements.list;
-    const { rows } = await this.#read({ name: "listKeys", template, values, signal });
-    return pageOf(rows, limit);
+    return await this.#loader.run("listKeys", signal, (engine, limits) => engine.listKeys(limit, values, limits));
   }
 
   /**
@@ -168,7 +131,10 @@ export class PostgresStateStore implements StateStore {
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
-    return this.#removeAll("erase", values, ERASE_BATCH, options.signal);
+    const { signal } = options;
+    return removeInBatches(ERASE_BATCH, () =>
+      this.#loader.run("erase", signal, (engine, limits) => engine.erase(values, limits)),
+    );
   }
 
   /**
@@ -181,7 +147,9 @@ export class PostgresStateStore implements StateStore {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
     assertBatchSize(batchSize);
-    return this.#removeAll("deleteExpired", [batchSize], batchSize, signal);
+    return removeInBatches(batchSize, () =>
+      this.#loader.run("deleteExpired", signal, (engine, limits) => engine.deleteExpired([batchSize], limits)),
+    );
   }
 
   /**
@@ -191,12 +159,13 @@ export class PostgresStateStore implements StateStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#database.layout.verify(options.signal);
+    await this.#loader.run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
   }
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
-  close(): Promise<void> {
-    return this.#database.close();
+  async close(): Promise<void> {
+    // Without an engine nothing was opened.
+    await this.#loader.engine?.close();
   }
 
   async #put({ operation, key, text, options }: Put): Promise<{ etag: string }> {
@@ -209,65 +178,9 @@ export class PostgresStateStore implements StateStore {
     const etag = randomBytes(12).toString("base64url");
     const item = [k, ...itemNames(owner, key), text, etag, tags.text, tags.keys];
     const values = [...item, operation === "create", match, this.#settings.ttlSeconds ?? null];
-    const template = this.#database.statements.put;
-    const mayRepeat = isExact(match);
-    const answer = await this.#write({ name: operation, mayRepeat, template, values, signal: options.signal });
-    const [outcome, current] = wordsOf(answer);
-    if (outcome === "stored") {
-      return { etag };
-    }
-    assertCertain(operation, answer);
-    if (outcome !== "conflict") {
-      throw unexpectedAnswer(operation);
-    }
-    const message = operation === "create" ? "an item with this key exists" : "the etag does not match";
-    throw conflictError(`${operation}: ${message}`, current);
+    await this.#loader.run(operation, options.signal, (engine, limits) =>
+      engine.put({ operation, match, values }, limits),
+    );
+    return { etag };
   }
-
-  #removeAll(
-    name: "erase" | "deleteExpired",
-    values: unknown[],
-    batchSize: number,
-    signal: AbortSignal | undefined,
-  ): Promise<RemovedItems> {
-    const { erase, expire } = this.#database.statements;
-    const template = name === "erase" ? erase : expire;
-    return removeInBatches(batchSize, async () => {
-      const answer = await this.#write({ name, mayRepeat: true, template, values, signal });
-      const items = Number(wordsOf(answer)[0]);
-      if (!Number.isSafeInteger(items)) {
-        throw unexpectedAnswer(name);
-      }
-      return { items };
-    });
-  }
-
-  #read(question: Omit<Question, "kind" | "mayRepeat">): Promise<Answer> {
-    return this.#database.run({ ...question, kind: "read", mayRepeat: true });
-  }
-
-  #write(question: Omit<Question, "kind">): Promise<Answer> {
-    return this.#database.run({ ...question, kind: "write" });
-  }
-}
-
-/** Without an etag to match, a write that is sent again could undo what somebody did in between. */
-function isExact(match: string | null): boolean {
-  return match !== null && match !== "*";
-}
-
-/** A refusal says nothing when the call may have been carried out before: by then it may have been its own doing. */
-function assertCertain(operation: string, { isRepetition }: Answer): void {
-  if (isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", `${operation}: the connection ended before the answer came`, {
-      provider: PROVIDER,
-    });
-  }
-}
-
-/** The words of a function's answer; one that is empty is not there. */
-function wordsOf({ rows }: Answer): (string | undefined)[] {
-  return String(rows[0]?.[0] ?? "")
-    .split(" ")
-    .map((word) => (word === "" ? undefined : word));
 }

@@ -1,6 +1,6 @@
 import { assertObject, configurationError } from "@agentfw/core";
 import { listFunction } from "./list-function.ts";
-import { assertSchemaName, dollarQuoted, LAYOUT, lockNumber, type Names, namesIn, quotedText } from "./names.ts";
+import { assertSchemaName, dollarQuoted, LAYOUT, type Names, namesIn } from "./names.ts";
 import { shapeChecks } from "./shape.ts";
 import { putFunction, removeFunctions } from "./write-functions.ts";
 
@@ -29,46 +29,17 @@ export function schemaSql(options: SchemaSqlOptions = {}): string {
   assertSchemaName(schema);
   const names = namesIn(schema);
   const checks = `DO ${dollarQuoted(`\nBEGIN\n${shapeChecks(names)}END`)}`;
-  const statements = [`CREATE SCHEMA IF NOT EXISTS ${names.schema}`, ...tables(names), checks, ...rest(names)];
+  const statements = [
+    `CREATE SCHEMA IF NOT EXISTS ${names.schema}`,
+    ...tables(names),
+    checks,
+    ...functionsAndVersion(names),
+  ];
   return `${statements.join(";\n\n")};\n`;
 }
 
-/**
- * One statement that creates what is missing. Of many at once one does it, under a lock that ends with the statement's
- * own transaction, so it holds behind poolers too; the others then find that nothing is missing.
- *
- * Where transactions are serializable by default, queries see the catalog as it was before the wait for the lock, and only
- * the `to_reg` functions see it as it is. Whoever cannot see what was made meanwhile has to ask again.
- */
-export function migrationStatement(schema: string): string {
-  const names = namesIn(schema);
-  const body = `
-BEGIN
-  PERFORM pg_advisory_xact_lock(${lockNumber(schema)});
-  -- A server's process hears of what others made meanwhile when it opens a table, and of nothing while it waits.
-  PERFORM FROM pg_class LIMIT 0;
-  IF to_regclass(${quotedText(names.layout)}) IS NOT NULL THEN
-    IF NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = to_regclass(${quotedText(names.layout)})) THEN
-      RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = 'the tables were made meanwhile';
-    END IF;
-    IF EXISTS (SELECT FROM ${names.layout} AS l WHERE l.version >= ${LAYOUT}) THEN
-      RETURN;
-    END IF;
-  END IF;
-  -- Asked first, because IF NOT EXISTS needs the right to create also where nothing is created.
-  IF to_regnamespace(${quotedText(names.schema)}) IS NULL THEN
-    CREATE SCHEMA ${names.schema};
-  END IF;
-${script(tables(names))}${shapeChecks(names)}${script(rest(names))}END`;
-  return `DO ${dollarQuoted(body)}`;
-}
-
-function script(statements: readonly string[]): string {
-  return statements.map((statement) => `${statement};\n`).join("");
-}
-
 /** What comes after the tables; the layout's number is last, so where it stands everything does. */
-function rest(names: Names): string[] {
+export function functionsAndVersion(names: Names): string[] {
   return [
     putFunction(names),
     listFunction(names),
@@ -81,8 +52,8 @@ function rest(names: Names): string[] {
   ];
 }
 
-/** The value comes last: what the end of a row has in common with its last version is not logged again. */
-function tables(names: Names): string[] {
+/** The tables and their indexes. The value comes last: what the end of a row has in common with its last version is not logged again. */
+export function tables(names: Names): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${names.item} (
   k uuid PRIMARY KEY,

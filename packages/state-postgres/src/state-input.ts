@@ -1,13 +1,14 @@
 import {
   AgentFrameworkError,
+  assertCount,
   assertName,
   configurationError,
   isPlainObject,
   type Tags,
   utf8Length,
 } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
 import { encodeText, itemKey, ownerKey, tagKey } from "./keys.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** Longest key and longest owner, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 8_192;
@@ -16,6 +17,9 @@ const MAX_TAGS = 64;
 
 /** All names and values of an item's tags together, in UTF-8 bytes of their JSON text. */
 const MAX_TAGS_BYTES = 16_384;
+
+/** Above every position that the server gives. */
+const END = 2n ** 63n - 1n;
 
 /** The owner as it is used; an absent one is the unowned partition. @throws `configuration`, `too_large` */
 export function ownerOf(owner: unknown): string | null {
@@ -93,13 +97,19 @@ export function encodeTags(owner: string | null, tags: Tags | undefined): Encode
   return { text, keys: pairs.map(([name, value]) => tagKey(owner, name, value)).sort() };
 }
 
-/** The tags that {@link encodeTags} made this text of, or nothing when it did not. */
-export function tagsOf(text: unknown): Tags | undefined {
-  try {
-    const tags: unknown = JSON.parse(String(text));
-    return isTags(tags) ? Object.freeze(tags) : undefined;
-  } catch {
-    return undefined;
+/** Refuses what no listing can be made by. @throws `configuration` */
+export function assertListOptions({
+  limit,
+  order,
+  cursor,
+}: Readonly<Record<"limit" | "order" | "cursor", unknown>>): void {
+  assertCount(limit, "limit", 1);
+  if (order !== "asc" && order !== "desc") {
+    throw configurationError("order", 'must be "asc" or "desc"');
+  }
+  const isPosition = typeof cursor === "string" && /^\d{1,19}$/.test(cursor) && BigInt(cursor) < END;
+  if (cursor !== undefined && !isPosition) {
+    throw configurationError("cursor", "must come from an earlier page");
   }
 }
 
@@ -114,12 +124,9 @@ export function matchOf(ifMatch: unknown): string | null {
   return encodeText(ifMatch);
 }
 
-function isObject(value: unknown): value is object {
+/** True for what JSON calls an object. */
+export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isTags(value: unknown): value is Tags {
-  return isObject(value) && Object.values(value).every((one) => typeof one === "string");
 }
 
 function assertLength(name: string, field: string): void {

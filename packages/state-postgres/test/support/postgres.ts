@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type AgentFrameworkError, isAgentFrameworkError, type StateListOptions, type StateStore } from "@agentfw/core";
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
+// Compiled before the deadline of a first call runs.
+import "../../src/engine.ts";
 import { PostgresStateStore, type PostgresStateStoreOptions } from "../../src/index.ts";
 
 /** A schema that no other test has, under a name that must be quoted. */

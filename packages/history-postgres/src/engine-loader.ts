@@ -1,0 +1,90 @@
+import { AgentFrameworkError, withDeadline } from "@agentfw/core";
+import { PROVIDER } from "./provider.ts";
+
+/** How long a call may take, and what ends it early. */
+export interface CallLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a call does with the engine. Milliseconds that it waited for the engine are gone from the limits. */
+export type EngineTask<Engine, Result> = (engine: Engine, limits: CallLimits) => Promise<Result>;
+
+/**
+ * The part of the package that talks to the server. It is loaded in the background as soon as there is a store, because a
+ * program that starts can still be helped, and one in the middle of an outage cannot.
+ */
+export class EngineLoader<Engine> {
+  readonly #load: () => Promise<Engine>;
+  readonly #timeoutMs: number;
+  #loading: Promise<Engine> | undefined;
+  #engine: Engine | undefined;
+
+  /** @param timeoutMs What a call may take, the wait for the engine included. */
+  constructor(load: () => Promise<Engine>, timeoutMs: number) {
+    this.#load = load;
+    this.#timeoutMs = timeoutMs;
+    void this.#start();
+  }
+
+  /** The engine, once it is there. */
+  get engine(): Engine | undefined {
+    return this.#engine;
+  }
+
+  /**
+   * Runs a task with the engine: at once, or when the engine is there. Tasks begin in the order of the calls.
+   *
+   * @throws what the task throws; `unavailable` when the engine cannot be loaded, which the next call tries again; `timeout`
+   * or the abort reason when it is not there in time. The task has not begun then, and never will.
+   */
+  run<Result>(name: string, signal: AbortSignal | undefined, task: EngineTask<Engine, Result>): Promise<Result> {
+    const engine = this.#engine;
+    return engine === undefined
+      ? this.#runOnceLoaded(name, signal, task)
+      : task(engine, { timeoutMs: this.#timeoutMs, signal });
+  }
+
+  #runOnceLoaded<Result>(
+    name: string,
+    signal: AbortSignal | undefined,
+    task: EngineTask<Engine, Result>,
+  ): Promise<Result> {
+    const start = performance.now();
+    const timeoutMs = this.#timeoutMs;
+    return new Promise((resolve, reject) => {
+      let isGivenUp = false;
+      const begin = (engine: Engine) => {
+        if (!isGivenUp) {
+          const left = Math.max(1, timeoutMs - (performance.now() - start));
+          resolve(task(engine, { timeoutMs: left, signal }));
+        }
+      };
+      const fail = (cause: unknown) => {
+        const message = `${name}: a part of the package could not be loaded`;
+        throw new AgentFrameworkError("unavailable", message, { provider: PROVIDER, cause });
+      };
+      const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
+      withDeadline(name, deadline, () => (this.#loading ?? this.#start()).then(begin, fail)).catch((error) => {
+        isGivenUp = true;
+        // Without effect on a task that has begun: it has a deadline of its own.
+        reject(error);
+      });
+    });
+  }
+
+  #start(): Promise<Engine> {
+    const loading = this.#load();
+    this.#loading = loading;
+    // Nobody hears of it before this does: a call that finds the engine there must not overtake one that waits for it.
+    loading.then(
+      (engine) => {
+        this.#engine = engine;
+      },
+      () => {
+        this.#loading = undefined;
+      },
+    );
+    return loading;
+  }
+}

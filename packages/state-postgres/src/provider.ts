@@ -1,0 +1,2 @@
+/** How this package signs its errors. */
+export const PROVIDER = "state-postgres";

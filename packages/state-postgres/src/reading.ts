@@ -1,0 +1,32 @@
+import type { StateItem, Tags } from "@agentfw/core";
+import type { Row } from "./connection.ts";
+import { corruptError } from "./errors.ts";
+import { isObject, isObjectText } from "./state-input.ts";
+
+/** The item that the row holds, if there is one. @throws `corrupt` */
+export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefined {
+  if (row === undefined) {
+    return undefined;
+  }
+  const [etag, tagText, value] = row;
+  const tags = tagsOf(tagText);
+  const text = String(value);
+  if (tags === undefined || !isObjectText(text)) {
+    throw corruptError("get", tags === undefined ? "tags" : "value");
+  }
+  return { key, text, etag: String(etag), tags };
+}
+
+/** The tags that this text was made of, or nothing when it was made of none. */
+export function tagsOf(text: unknown): Tags | undefined {
+  try {
+    const tags: unknown = JSON.parse(String(text));
+    return isTags(tags) ? Object.freeze(tags) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isTags(value: unknown): value is Tags {
+  return isObject(value) && Object.values(value).every((one) => typeof one === "string");
+}
