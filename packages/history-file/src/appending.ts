@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { AgentFrameworkError, type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
-import { conflictError, FileProblem, PROVIDER } from "./errors.ts";
+import { conflictError, FileProblem } from "./errors.ts";
 import {
   appendOnce,
   CREATE_APPEND,
@@ -15,6 +15,7 @@ import {
 } from "./file-calls.ts";
 import { encodeHeader, encodeTurn, fingerprint } from "./line-format.ts";
 import { directoryOf, type FoundFile, type OpenFile, type Place } from "./open-files.ts";
+import { PROVIDER } from "./provider-name.ts";
 import { isConversation, versionOf } from "./reading.ts";
 import { isKnown, loadTail, remember, type Tail } from "./tail.ts";
 

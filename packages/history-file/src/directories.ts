@@ -1,8 +1,9 @@
 import { dirname, join } from "node:path";
 import { AgentFrameworkError } from "@agentfw/core";
-import { FileProblem, PROVIDER, refusedError } from "./errors.ts";
+import { FileProblem, refusedError } from "./errors.ts";
 import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, systemCode, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /**
  * The directories of a store. The root may be a link, because whoever configures it may choose where it leads; below

@@ -1,6 +1,5 @@
-import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { Progress } from "./calls.ts";
 import type { Directories } from "./directories.ts";
-import { PROVIDER, toFrameworkError } from "./errors.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 import { type HeldLock, WriterLocks } from "./lock.ts";
 import type { OpenFiles, Place } from "./open-files.ts";
@@ -16,10 +15,9 @@ export interface WriteAccess {
 }
 
 /** One write of one conversation. */
-export interface WriteCall<T> {
-  readonly operation: string;
+export interface Write<T> {
   readonly place: Place;
-  readonly signal: AbortSignal | undefined;
+  readonly progress: Progress;
   work(access: WriteAccess): Promise<T>;
   /** Runs when the conversation is free again. */
   afterwards?(): Promise<void>;
@@ -27,36 +25,22 @@ export interface WriteCall<T> {
 
 /**
  * Gives a conversation to one write at a time: first among the calls of this process, in their order, then among
- * processes. Every call settles within the deadline. Until its first change it ends as `timeout` or with the abort and
- * has written nothing; from then on as `outcome_unknown`.
+ * processes.
  */
 export class ExclusiveWrites {
-  readonly #timeoutMs: number;
   readonly #directories: Directories;
   readonly #files: OpenFiles;
   readonly #locks: WriterLocks;
   readonly #queue = new KeyedQueue();
 
   constructor(settings: Settings, directories: Directories, files: OpenFiles) {
-    this.#timeoutMs = settings.timeoutMs;
     this.#directories = directories;
     this.#files = files;
     this.#locks = new WriterLocks(directories, settings.onDiagnostic);
   }
 
-  async run<T>(call: WriteCall<T>): Promise<T> {
-    const { operation, place, signal } = call;
-    const progress = new Progress();
-    try {
-      const deadline = { kind: "write", provider: PROVIDER, timeoutMs: this.#timeoutMs, signal } as const;
-      return await withDeadline(operation, deadline, () =>
-        this.#queue.run(place.file, () => this.#locked(call, progress)),
-      );
-    } catch (error) {
-      // Whatever still runs stops at its next step, unless it was changing the file already.
-      progress.isGivenUp = true;
-      throw progress.hasChanged ? toFrameworkError(error, operation) : this.#unchanged(error, operation);
-    }
+  run<T>(write: Write<T>): Promise<T> {
+    return this.#queue.run(write.place.file, () => this.#locked(write));
   }
 
   /** Resolves when all writes have ended, and gives up this writer's name. */
@@ -65,8 +49,8 @@ export class ExclusiveWrites {
     await this.#locks.close();
   }
 
-  async #locked<T>(call: WriteCall<T>, progress: Progress): Promise<T> {
-    const { place } = call;
+  async #locked<T>(write: Write<T>): Promise<T> {
+    const { place, progress } = write;
     progress.assertWanted();
     if (!this.#files.knows(place)) {
       // A lock behind a link would be made outside of the store.
@@ -79,36 +63,10 @@ export class ExclusiveWrites {
       () => progress.assertWanted(),
     );
     try {
-      return await call.work(accessOf(lock, progress));
+      return await write.work(accessOf(lock, progress));
     } finally {
       await lock.release();
-      await call.afterwards?.();
-    }
-  }
-
-  /** The outcome of a write that changed nothing is known, so it is never `outcome_unknown`. */
-  #unchanged(error: unknown, operation: string): unknown {
-    if (!isAgentFrameworkError(error, "outcome_unknown")) {
-      return toFrameworkError(error, operation);
-    }
-    return (
-      error.cause ??
-      new AgentFrameworkError("timeout", `${operation}: other writers had the conversation for ${this.#timeoutMs} ms`, {
-        provider: PROVIDER,
-      })
-    );
-  }
-}
-
-/** How far a call is, and whether its caller still waits for it. */
-export class Progress {
-  hasChanged = false;
-  isGivenUp = false;
-
-  /** Stops a call whose caller was answered already. What is thrown reaches nobody. */
-  assertWanted(): void {
-    if (this.isGivenUp) {
-      throw new AgentFrameworkError("timeout", "the call was given up", { provider: PROVIDER });
+      await write.afterwards?.();
     }
   }
 }

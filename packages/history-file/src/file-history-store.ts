@@ -17,22 +17,10 @@ import {
   type HistoryPage,
   type HistoryRecord,
   type HistoryStore,
-  isAgentFrameworkError,
   type ReadOptions,
-  withDeadline,
 } from "@agentfw/core";
-import { type Appended, appendTurn, createConversation, type WriteContext } from "./appending.ts";
-import { clearConversation } from "./clearing.ts";
-import { Directories } from "./directories.ts";
-import { conflictError, PROVIDER, toFrameworkError } from "./errors.ts";
-import { ExclusiveWrites, Progress, type WriteAccess } from "./exclusive-writes.ts";
-import { listConversations } from "./listing.ts";
-import { type FoundFile, OpenFiles, type Place } from "./open-files.ts";
-import { type FileHistoryStoreOptions, resolveOptions, type Settings } from "./options.ts";
-import { absentPage, readPage, versionOf } from "./reading.ts";
-import { replaceRun } from "./replacing.ts";
-import { loadTail } from "./tail.ts";
-import { TornTails } from "./torn-tails.ts";
+import { Calls } from "./calls.ts";
+import { type FileHistoryStoreOptions, resolveOptions } from "./options.ts";
 
 /**
  * Conversations in JSON Lines files on a local disk, written by any number of processes of one machine.
@@ -58,34 +46,28 @@ export class FileHistoryStore implements HistoryStore {
   readonly contractVersion: 1 = 1;
   readonly capabilities: HistoryCapabilities;
 
-  readonly #settings: Settings;
-  readonly #directories: Directories;
-  readonly #files: OpenFiles;
-  readonly #writes: ExclusiveWrites;
-  readonly #tornTails: TornTails;
+  readonly #maxRecordBytes: number;
+  readonly #calls: Calls;
 
   /**
-   * Checks the options; reads and makes nothing.
+   * Checks the options, and begins to load what works on the files; reads and makes none.
    *
    * @throws `configuration` naming the option and the rule, `unsupported` for `ttlSeconds` and `maxRecords`.
    */
   constructor(options: FileHistoryStoreOptions) {
-    this.#settings = resolveOptions(options);
-    const { root, fsync, dedupeWindow, maxRecordBytes, onDiagnostic } = this.#settings;
+    const settings = resolveOptions(options);
     this.capabilities = {
-      dedupe: dedupeWindow,
+      dedupe: settings.dedupeWindow,
       processes: "many",
       conditionalAppend: true,
       replace: true,
       list: true,
       ttl: false,
       maxRecords: false,
-      maxRecordBytes,
+      maxRecordBytes: settings.maxRecordBytes,
     };
-    this.#directories = new Directories(root, fsync);
-    this.#files = new OpenFiles(this.#directories);
-    this.#writes = new ExclusiveWrites(this.#settings, this.#directories, this.#files);
-    this.#tornTails = new TornTails(onDiagnostic);
+    this.#maxRecordBytes = settings.maxRecordBytes;
+    this.#calls = new Calls(settings);
   }
 
   async append(
@@ -94,57 +76,42 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const place = this.#place(key);
-    const turn = this.#copy(records);
+    const ownKey = copyKey(key);
+    const turn = this.#copyRecords(records);
+    const { ifVersion, signal } = options;
     if (turn.length === 0) {
-      const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
+      const { version } = await this.read(ownKey, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    return this.#writes.run({
+    return this.#calls.run({
+      kind: "write",
       operation: "append",
-      place,
-      signal: options.signal,
-      work: async (access): Promise<Appended> => {
-        const context = this.#context(place, options, access);
-        const appended = await this.#files.use(place, "append", (found) => appendTurn(found, turn, context));
-        return appended ?? createConversation(turn, context);
-      },
+      signal,
+      work: (files, progress) => files.append(ownKey, turn, ifVersion, progress),
     });
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const place = this.#place(key);
+    const ownKey = copyKey(key);
     assertReadOptions(options);
-    return this.#guard("read", options.signal, async () => {
-      try {
-        const page = await this.#readOnce(place, options);
-        if (page.corrupt === undefined || page.corrupt.length === 0) {
-          return page;
-        }
-      } catch (error) {
-        if (!isAgentFrameworkError(error, "corrupt")) {
-          throw error;
-        }
-      }
-      // A turn that its writer takes back while it is read looks damaged, and does not the second time.
-      return this.#readOnce(place, options);
+    const { last, before, withFirst, onCorrupt, signal } = options;
+    const wanted = { last, before, withFirst, onCorrupt };
+    return this.#calls.run({
+      kind: "read",
+      operation: "read",
+      signal,
+      work: (files) => files.read(ownKey, wanted),
     });
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    const place = this.#place(key);
-    const { signal } = options;
-    if (await this.#guard("clear", signal, () => this.#files.isAbsent(place))) {
+    const ownKey = copyKey(key);
+    const call = { operation: "clear", signal: options.signal };
+    if (await this.#calls.run({ kind: "read", ...call, work: (files) => files.isAbsent(ownKey) })) {
       return;
     }
-    await this.#writes.run({
-      operation: "clear",
-      place,
-      signal,
-      work: ({ beforeChange }) => clearConversation(this.#files, this.#directories, place, beforeChange),
-      afterwards: () => this.#directories.prune(place.path),
-    });
+    await this.#calls.run({ kind: "write", ...call, work: (files, progress) => files.clear(ownKey, progress) });
   }
 
   async replace(
@@ -154,40 +121,32 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
     assertCallOptions(options);
-    const place = this.#place(key);
-    const replacement = { ...copyRange(range), records: this.#copy(records) };
-    const { signal } = options;
-    if (await this.#guard("replace", signal, () => this.#files.isAbsent(place))) {
-      throw conflictError("range.fromId: there is no conversation", "");
-    }
-    return this.#writes.run({
-      operation: "replace",
-      place,
-      signal,
-      work: async (access) => {
-        const context = { ...this.#context(place, options, access), ...access };
-        await this.#files.use(place, "read", (found) => replaceRun(found, replacement, context));
-        // Nothing found now is nothing found before: whoever writes the conversation waits for this call.
-        const version = await this.#files.use(place, "read", (found) => this.#currentVersion(found));
-        if (version === undefined) {
-          throw conflictError("range.fromId: there is no conversation", "");
-        }
-        return { version };
-      },
+    const ownKey = copyKey(key);
+    const replacement = { ...copyRange(range), records: this.#copyRecords(records) };
+    const { ifVersion, signal } = options;
+    const call = { operation: "replace", signal };
+    await this.#calls.run({ kind: "read", ...call, work: (files) => files.assertPresent(ownKey) });
+    return this.#calls.run({
+      kind: "write",
+      ...call,
+      work: (files, progress) => files.replace(ownKey, replacement, ifVersion, progress),
     });
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
-    assertListFilter(filter);
+    const ownFilter = copyFilter(filter);
     const { limit = 100, cursor, signal } = options;
     assertCount(limit, "limit", 1);
     if (cursor !== undefined) {
       assertName(cursor, "cursor");
     }
-    return this.#guard("list", signal, async (assertWanted) => {
-      await this.#directories.assertAbsenceIsReal();
-      return listConversations(this.#directories, { filter, limit, cursor, assertWanted });
+    return this.#calls.run({
+      kind: "read",
+      operation: "list",
+      signal,
+      work: (files, progress) =>
+        files.list({ filter: ownFilter, limit, cursor, assertWanted: () => progress.assertWanted() }),
     });
   }
 
@@ -197,66 +156,27 @@ export class FileHistoryStore implements HistoryStore {
    * @throws `timeout` when a write does not end; the files are closed as soon as it does.
    */
   async close(): Promise<void> {
-    await this.#guard("close", undefined, async () => {
-      this.#files.closeAll();
-      await this.#writes.close();
-      this.#files.closeAll();
-    });
+    await this.#calls.close();
   }
 
-  async #readOnce(place: Place, options: ReadOptions): Promise<HistoryPage> {
-    const result = await this.#files.use(place, "read", (found) => readPage(found, place, options));
-    if (result !== undefined && result.tornBytes > 0) {
-      await this.#tornTails.read(place, result.end, result.tornBytes);
-    }
-    return result?.page ?? absentPage(options);
-  }
-
-  async #currentVersion(found: FoundFile): Promise<string> {
-    const { end, fingerprint } = await loadTail(found, this.#settings.dedupeWindow);
-    return versionOf(found.file, end, fingerprint);
-  }
-
-  #place(key: HistoryKey): Place {
-    assertHistoryKey(key);
-    return this.#files.place(key);
-  }
-
-  /** A copy, because the caller may change its own while the call waits. */
-  #copy(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
-    assertHistoryRecords(records, this.#settings.maxRecordBytes);
+  #copyRecords(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
+    assertHistoryRecords(records, this.#maxRecordBytes);
     return records.map(({ id, data }) => ({ id, data }));
   }
+}
 
-  #context(place: Place, options: AppendOptions, { beforeChange }: WriteAccess): WriteContext {
-    const { fsync, dedupeWindow } = this.#settings;
-    return {
-      place,
-      directories: this.#directories,
-      fsync,
-      dedupeWindow,
-      ifVersion: options.ifVersion,
-      beforeChange,
-      onTorn: (end, bytes) => this.#tornTails.cut(place, end, bytes),
-    };
-  }
+// Copies, because the caller may change its own while the call waits.
 
-  /** Every call that is no write goes through here. `work` may ask whether someone still waits for it. */
-  async #guard<T>(
-    operation: string,
-    signal: AbortSignal | undefined,
-    work: (assertWanted: () => void) => Promise<T>,
-  ): Promise<T> {
-    const progress = new Progress();
-    try {
-      const { timeoutMs } = this.#settings;
-      const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-      return await withDeadline(operation, deadline, () => work(() => progress.assertWanted()));
-    } catch (error) {
-      progress.isGivenUp = true;
-      throw toFrameworkError(error, operation);
-    }
-  }
+function copyKey(key: HistoryKey): HistoryKey {
+  assertHistoryKey(key);
+  const { owner, source, session } = key;
+  return { owner, source, session };
+}
+
+function copyFilter(filter: HistoryListFilter): HistoryListFilter {
+  assertListFilter(filter);
+  const { source } = filter;
+  return "owner" in filter ? { owner: filter.owner, source } : { allOwners: true, source };
 }
 
 function copyRange(range: { readonly fromId: string; readonly throughId: string }): {

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { AgentFrameworkError, type HistoryKey, type HistoryRecord, isPlainObject } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /**
  * A file is lines of JSON: one header, then one line for each turn. A line is committed by its line feed.

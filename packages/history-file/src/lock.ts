@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { AgentFrameworkError, type DiagnosticHandler, report } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
-import { PROVIDER } from "./errors.ts";
 import { link, lstat, systemCode, touch, unless, unlink } from "./file-calls.ts";
+import { PROVIDER } from "./provider-name.ts";
 import { type Writer, WriterFile } from "./writer-file.ts";
 import { livenessOf, randomPart } from "./writer-identity.ts";
 

@@ -7,7 +7,7 @@ import {
   configurationError,
   type DiagnosticHandler,
 } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /** Options of `FileHistoryStore`. */
 export interface FileHistoryStoreOptions {

@@ -1,7 +1,7 @@
 import { type DiagnosticHandler, report } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
 import { lstat, unless } from "./file-calls.ts";
 import type { Place } from "./open-files.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 const MAX_REMEMBERED = 1000;
 

@@ -1,8 +1,6 @@
 import { AgentFrameworkError, type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
 import { systemCode } from "./file-calls.ts";
-
-/** Named in every error and diagnostic of this package. */
-export const PROVIDER = "memory-file";
+import { PROVIDER } from "./provider-name.ts";
 
 /**
  * What the system's errors mean to a caller. A code that is not here is `unavailable`: the file system refused, and

@@ -6,15 +6,13 @@ import {
   type ContextProvider,
   configurationError,
   type FileStore,
-  isAgentFrameworkError,
   type RunContext,
+  withDeadline,
 } from "@agentfw/core";
-import { MemoryCatalog } from "./memory-catalog.ts";
-import { MemoryFiles } from "./memory-files.ts";
-import { indexText, UNREADABLE_INDEX } from "./memory-index.ts";
-import { assertScope, type MemoryPlace, type MemoryScope, placeOfRun } from "./memory-scope.ts";
-import { memoryTools } from "./memory-tools.ts";
-import { isGivenUp } from "./tool-errors.ts";
+import { engineSources, OnDemand } from "./load-engines.ts";
+import type { Memories } from "./memories.ts";
+import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /** Options of `FileMemoryProvider`. */
 export interface FileMemoryProviderOptions {
@@ -31,6 +29,9 @@ export interface FileMemoryProviderOptions {
   /** Files that are listed in the context of each run; 0 lists none. @default 50 */
   readonly maxIndexEntries?: number | undefined;
 }
+
+/** A run waits for the tools so long, as a call of the store does for the disk. */
+const LOADING_TIMEOUT_MS = 5_000;
 
 const KNOWN: readonly string[] = ["scope", "sourceId", "instructions", "maxIndexEntries"];
 
@@ -51,13 +52,15 @@ const INSTRUCTIONS = [
  */
 export class FileMemoryProvider implements ContextProvider {
   readonly sourceId: string;
-  readonly #store: FileStore;
   readonly #scope: MemoryScope | undefined;
   readonly #instructions: string;
-  readonly #maxIndexEntries: number;
-  readonly #catalog: MemoryCatalog;
+  readonly #engine: OnDemand<Memories>;
 
-  /** @throws `configuration` naming the option and the rule; `unsupported` for a store of a later contract. */
+  /**
+   * Checks the options, and begins to load the tools; asks the store for nothing.
+   *
+   * @throws `configuration` naming the option and the rule; `unsupported` for a store of a later contract.
+   */
   constructor(store: FileStore, options: FileMemoryProviderOptions = {}) {
     assertStore(store);
     assertObject(options, "options");
@@ -74,11 +77,12 @@ export class FileMemoryProvider implements ContextProvider {
     assertName(instructions, "instructions");
     assertCount(maxIndexEntries, "maxIndexEntries", 0);
     this.sourceId = sourceId;
-    this.#store = store;
     this.#scope = scope;
     this.#instructions = instructions;
-    this.#maxIndexEntries = maxIndexEntries;
-    this.#catalog = new MemoryCatalog(store);
+    this.#engine = new OnDemand(async () => {
+      const { Memories } = await engineSources.memory();
+      return new Memories(store, maxIndexEntries);
+    });
   }
 
   /**
@@ -86,33 +90,23 @@ export class FileMemoryProvider implements ContextProvider {
    * so; it is reported as `memory_index_failed`.
    *
    * @throws `configuration` for a run without a session where memories belong to sessions, and for a scope that is no
-   * path; what the scope's function throws; the abort.
+   * path; what the scope's function throws; the abort; `unavailable` when the tools cannot be loaded, and `timeout` when
+   * that takes longer than 5 s.
    */
   async beforeRun(context: RunContext): Promise<void> {
     const place = await placeOfRun(this.#scope, context);
+    const memories = this.#engine.loaded ?? (await this.#whenLoaded(context.signal));
     context.addInstructions(this.#instructions);
-    context.addTools(memoryTools(new MemoryFiles(this.#store, this.#catalog, place), context));
-    const text = await this.#index(context, place);
+    context.addTools(memories.tools(place, context));
+    const text = await memories.index(place, context);
     if (text !== undefined) {
       context.addMessages(text);
     }
   }
 
-  async #index(context: RunContext, place: MemoryPlace): Promise<string | undefined> {
-    const { signal } = context;
-    try {
-      return await indexText(this.#catalog, place, this.#maxIndexEntries, signal);
-    } catch (error) {
-      if (isGivenUp(error, signal) || isAgentFrameworkError(error, "configuration")) {
-        throw error;
-      }
-      context.report({
-        type: "memory_index_failed",
-        message: "the list of memory files could not be read",
-        cause: error,
-      });
-      return UNREADABLE_INDEX;
-    }
+  #whenLoaded(signal: AbortSignal): Promise<Memories> {
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: LOADING_TIMEOUT_MS, signal } as const;
+    return withDeadline("loading the tools", deadline, () => this.#engine.whenLoaded(async (memories) => memories));
   }
 }
 

@@ -8,15 +8,13 @@ import {
   type FileStore,
   type FileWriteOptions,
   type Scope,
-  withDeadline,
 } from "@agentfw/core";
 import { assertSearch } from "@agentfw/core/files";
-import { Directories } from "./directories.ts";
-import { PROVIDER, toFrameworkError } from "./errors.ts";
+import { Calls } from "./calls.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
-import { type FileSystemFileStoreOptions, resolveOptions, type Settings } from "./options.ts";
-import { Reading } from "./reading.ts";
-import { type Place, Writing } from "./writing.ts";
+import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
+import { PROVIDER } from "./provider-name.ts";
+import type { Place } from "./writing.ts";
 
 /**
  * Text files in a directory of a local disk.
@@ -39,26 +37,25 @@ import { type Place, Writing } from "./writing.ts";
  */
 export class FileSystemFileStore implements FileStore {
   readonly contractVersion: 1 = 1;
-  readonly #settings: Settings;
-  readonly #reading: Reading;
-  readonly #writing: Writing;
+  readonly #maxFileBytes: number;
+  readonly #calls: Calls;
 
   /**
-   * Reads and makes nothing yet.
+   * Begins to load what works on the disk; reads and makes nothing there yet.
    *
    * @param root The directory, made at the first write. On a local disk: network file systems are not supported.
    * @throws `configuration` naming the option and the rule.
    */
   constructor(root: string, options: FileSystemFileStoreOptions = {}) {
-    this.#settings = resolveOptions(root, options);
-    const directories = new Directories(this.#settings.root);
-    this.#reading = new Reading(this.#settings, directories);
-    this.#writing = new Writing(this.#settings, directories);
+    const settings = resolveOptions(root, options);
+    this.#maxFileBytes = settings.maxFileBytes;
+    this.#calls = new Calls(settings);
   }
 
   async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
     const place = placeOf(path, options);
-    return this.#look("read", options, () => this.#reading.read(place));
+    const { signal } = options;
+    return this.#calls.run({ kind: "read", operation: "read", signal, work: ({ reading }) => reading.read(place) });
   }
 
   async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
@@ -74,65 +71,77 @@ export class FileSystemFileStore implements FileStore {
       throw configurationError("ifNoneMatch", 'must be "*"');
     }
     const bytes = Buffer.from(text, "utf8");
-    const { maxFileBytes } = this.#settings;
-    if (bytes.length > maxFileBytes) {
+    if (bytes.length > this.#maxFileBytes) {
       throw new AgentFrameworkError(
         "too_large",
-        `the text has ${bytes.length} bytes, and a file may have at most ${maxFileBytes}`,
+        `the text has ${bytes.length} bytes, and a file may have at most ${this.#maxFileBytes}`,
         { provider: PROVIDER },
       );
     }
-    return this.#writing.write(place, bytes, { ifMatch, ifNoneMatch, signal });
+    return this.#calls.run({
+      kind: "write",
+      operation: "write",
+      signal,
+      work: ({ writing }, progress) => writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
+    });
   }
 
   async delete(path: string, options: Scope = {}): Promise<boolean> {
-    return this.#writing.delete(placeOf(path, options), options.signal);
+    const place = placeOf(path, options);
+    const { signal } = options;
+    return this.#calls.run({
+      kind: "write",
+      operation: "delete",
+      signal,
+      work: ({ writing }, progress) => writing.delete(place, progress),
+    });
   }
 
   async exists(path: string, options: Scope = {}): Promise<boolean> {
     const place = placeOf(path, options);
-    return this.#look("exists", options, () => this.#reading.exists(place));
+    const { signal } = options;
+    return this.#calls.run({ kind: "read", operation: "exists", signal, work: ({ reading }) => reading.exists(place) });
   }
 
   async list(directory: string, options: Scope = {}): Promise<string[]> {
     const { owner, segments } = directoryOf(directory, options);
-    return this.#look("list", options, () => this.#reading.list(owner, segments));
+    const { signal } = options;
+    return this.#calls.run({
+      kind: "read",
+      operation: "list",
+      signal,
+      work: ({ reading }) => reading.list(owner, segments),
+    });
   }
 
   async listEntries(directory: string, options: Scope = {}): Promise<FileEntry[]> {
     const { owner, segments } = directoryOf(directory, options);
-    return this.#look("listEntries", options, () => this.#reading.listEntries(owner, segments));
+    const { signal } = options;
+    return this.#calls.run({
+      kind: "read",
+      operation: "listEntries",
+      signal,
+      work: ({ reading }) => reading.listEntries(owner, segments),
+    });
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
     const { owner, segments } = directoryOf(options.directory ?? "", options);
     const { signal } = options;
-    return this.#look(
-      "search",
-      options,
-      () => this.#reading.search(owner, segments, pattern, { limit, timeoutMs, signal }),
+    return this.#calls.run({
+      kind: "read",
+      operation: "search",
+      signal,
       // The search itself ends first, unless the disk does not answer.
-      timeoutMs + 50,
-    );
+      timeoutMs: timeoutMs + 50,
+      work: ({ reading }) => reading.search(owner, segments, pattern, { limit, timeoutMs, signal }),
+    });
   }
 
   /** Resolves when the writes under way have ended. The store can be used again afterwards. */
   async close(): Promise<void> {
-    await this.#writing.close();
-  }
-
-  async #look<T>(
-    operation: string,
-    { signal }: Scope,
-    work: () => Promise<T>,
-    timeoutMs: number = this.#settings.timeoutMs,
-  ): Promise<T> {
-    try {
-      return await withDeadline(operation, { kind: "read", provider: PROVIDER, timeoutMs, signal }, work);
-    } catch (error) {
-      throw toFrameworkError(error, operation);
-    }
+    await this.#calls.close();
   }
 }
 

@@ -1,9 +1,11 @@
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
-import { PROVIDER, storeError } from "./errors.ts";
+import { foldFileName } from "@agentfw/core/files";
+import { storeError } from "./errors.ts";
 import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
+import { PROVIDER } from "./provider-name.ts";
 import { isIdentity, livenessOf, newIdentity } from "./writer-identity.ts";
 
 /** A lock whose holder can be proven neither alive nor dead is broken when it is there for so long. */
@@ -151,6 +153,14 @@ export class Locks {
     this.#watched.set(name, since);
     return now - since > UNKNOWN_HOLDER_MS;
   }
+}
+
+/** The name under which writers of one directory meet: the same for spellings that some file systems take for one. */
+export function lockKey(directory: readonly string[]): string {
+  return createHash("sha256")
+    .update(foldFileName(directory.join("/")))
+    .digest("hex")
+    .slice(0, 32);
 }
 
 class Entry {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { configurationError } from "@agentfw/core";
 import { assertFilePath, foldFileName } from "@agentfw/core/files";
 
@@ -32,6 +31,8 @@ export function scopeSegment(name: string | null): string {
   if (PLAIN.test(name) && !name.endsWith(".") && !DEVICE.test(name)) {
     return name;
   }
+  // Asked for only here, because it would be a good part of what an import of the package takes.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return `_${createHash("sha256").update(JSON.stringify(name)).digest("hex")}`;
 }
 
@@ -64,12 +65,4 @@ export function isFileName(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The name under which writers of one directory meet: the same for spellings that some file systems take for one. */
-export function lockKey(directory: readonly string[]): string {
-  return createHash("sha256")
-    .update(foldFileName(directory.join("/")))
-    .digest("hex")
-    .slice(0, 32);
 }

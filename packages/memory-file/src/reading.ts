@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { type FileEntry, type FileMatch, report } from "@agentfw/core";
 import { type FileSearchLimits, type SearchedFile, searchFiles } from "@agentfw/core/files";
 import type { Directories } from "./directories.ts";
-import { PROVIDER, refusedError, storeError } from "./errors.ts";
+import { refusedError, storeError } from "./errors.ts";
 import {
   closeRead,
   fstatNow,
@@ -17,6 +17,7 @@ import {
 import { isFileName, isReserved } from "./names.ts";
 import { type OpenDirectory, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
+import { PROVIDER } from "./provider-name.ts";
 import { etagOf } from "./stamps.ts";
 import type { Place } from "./writing.ts";
 

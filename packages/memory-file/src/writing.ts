@@ -1,15 +1,16 @@
 import { foldFileName } from "@agentfw/core/files";
-import { Changes, type Progress } from "./changes.ts";
+import type { Progress } from "./calls.ts";
 import type { Directories } from "./directories.ts";
 import { FileProblem, refusedError, storeError } from "./errors.ts";
 import { lstat, readDirectory, readNames, systemCode, unless, unlink } from "./file-calls.ts";
-import { type HeldLock, Locks } from "./locks.ts";
-import { isReserved, lockKey } from "./names.ts";
+import { type HeldLock, Locks, lockKey } from "./locks.ts";
+import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
 import { assertRoom } from "./quota.ts";
 import { etagOf } from "./stamps.ts";
 import { StoreDirectory } from "./store-directory.ts";
+import { UnderWay } from "./under-way.ts";
 import { UnfinishedFile } from "./unfinished-file.ts";
 
 /** So often a directory may be removed under a writer that makes it. */
@@ -25,7 +26,6 @@ export interface Place {
 export interface Conditions {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Everything that changes files, each change with its directory for itself among all processes. */
@@ -33,53 +33,49 @@ export class Writing {
   readonly #settings: Settings;
   readonly #directories: Directories;
   readonly #locks: Locks;
-  readonly #changes: Changes;
+  readonly #underWay = new UnderWay();
   readonly #storeDirectory: StoreDirectory;
 
   constructor(settings: Settings, directories: Directories) {
     this.#settings = settings;
     this.#directories = directories;
     this.#locks = new Locks(settings.onDiagnostic);
-    this.#changes = new Changes(settings.timeoutMs);
     this.#storeDirectory = new StoreDirectory(directories, this.#locks);
   }
 
   /** Writes a whole file under its conditions. */
-  write(place: Place, bytes: Buffer, conditions: Conditions): Promise<{ etag: string }> {
-    return this.#changes.run({
-      operation: "write",
-      signal: conditions.signal,
-      work: async (progress) =>
-        using(await this.#storeDirectory.open(), async (store) => {
-          await this.#assertLikely(place, conditions);
-          // The long part, content on its way to the disk, is done before anyone has to wait.
-          const file = await UnfinishedFile.write(store, bytes, this.#settings.fsync);
-          try {
-            return await this.#inDirectory(place, store, progress, (directory, lock) =>
-              this.#put(file, bytes.length, { place, directory, lock, progress, conditions }),
-            );
-          } finally {
-            await file.close();
-          }
-        }),
-    });
+  write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+    return this.#underWay.track(this.#write(place, bytes, conditions, progress));
   }
 
   /** Deletes a file; directories that are empty then go with it. */
-  delete(place: Place, signal: AbortSignal | undefined): Promise<boolean> {
-    return this.#changes.run({
-      operation: "delete",
-      signal,
-      work: async (progress) => {
-        const directory = await this.#directories.find(place.directory);
-        return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
-      },
-    });
+  delete(place: Place, progress: Progress): Promise<boolean> {
+    return this.#underWay.track(this.#delete(place, progress));
   }
 
   /** Resolves when everything under way has ended. */
   close(): Promise<void> {
-    return this.#changes.settled();
+    return this.#underWay.settled();
+  }
+
+  async #write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+    return using(await this.#storeDirectory.open(), async (store) => {
+      await this.#assertLikely(place, conditions);
+      // The long part, content on its way to the disk, is done before anyone has to wait.
+      const file = await UnfinishedFile.write(store, bytes, this.#settings.fsync);
+      try {
+        return await this.#inDirectory(place, store, progress, (directory, lock) =>
+          this.#put(file, bytes.length, { place, directory, lock, progress, conditions }),
+        );
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  async #delete(place: Place, progress: Progress): Promise<boolean> {
+    const directory = await this.#directories.find(place.directory);
+    return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
   }
 
   /** Refuses what would be refused later anyhow, before any content is written. What counts is looked at under the lock. */

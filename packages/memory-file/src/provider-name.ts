@@ -1,0 +1,2 @@
+/** Named in every error and diagnostic of this package. */
+export const PROVIDER = "memory-file";
