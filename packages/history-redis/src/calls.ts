@@ -1,11 +1,11 @@
-import { AgentFrameworkError, withDeadline } from "@agentfw/core";
+import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
-import type { Connection } from "./connection.ts";
 import { Deadlines } from "./deadlines.ts";
 import { gather } from "./gathering.ts";
-import { awaitEngine, type Engine, loadEngine, loadedEngine } from "./load-engine.ts";
+import { awaitEngine, type Engine, loadedEngine } from "./load-engine.ts";
 import type { Address } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
+import { type Server, ServerAccess } from "./server-access.ts";
 
 /** What is asked of the server. */
 export interface Request<T, Reply = unknown> {
@@ -31,12 +31,6 @@ export type Send<Reply = unknown> = (client: RedisClient, engine: Engine) => Pro
 /** Makes the result of what was answered. @throws errors of the framework. */
 export type Receive<T, Reply = unknown> = (reply: Reply, engine: Engine) => T;
 
-/** What answers calls, once the engine is there. */
-export interface Server {
-  readonly engine: Engine;
-  readonly connection: Connection;
-}
-
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 
@@ -49,21 +43,12 @@ export class Calls {
   readonly deadlines: Deadlines;
   /** How often the server said anything. */
   answers = 0;
-  readonly #address: Address | RedisClient;
-  #server: Server | undefined;
-  #isClosed = false;
+  readonly access: ServerAccess;
 
-  /** Begins to load the engine, so that it is there before the first call, and long before the first failure. */
   constructor(address: Address | RedisClient, timeoutMs: number) {
-    this.#address = address;
+    this.access = new ServerAccess(address, timeoutMs);
     this.timeoutMs = timeoutMs;
     this.deadlines = new Deadlines(timeoutMs);
-    loadEngine();
-  }
-
-  /** Undefined until the engine is loaded. */
-  get server(): Server | undefined {
-    return this.#server ?? this.#reach(loadedEngine());
   }
 
   /**
@@ -81,35 +66,7 @@ export class Calls {
 
   /** Ends a connection of ours after the calls that were made before. */
   close(): Promise<void> {
-    if (this.server !== undefined || this.deadlines.size === 0) {
-      return this.#end();
-    }
-    // In turn with the calls that wait for the engine, none of which waits longer than its time.
-    const inTurn = () =>
-      new Promise<void>((resolve) => {
-        const end = () => resolve(this.#end());
-        awaitEngine({ name: "close", start: end, fail: end });
-      });
-    return withDeadline("close", { kind: "read", timeoutMs: this.timeoutMs }, inTurn).catch(() => undefined);
-  }
-
-  #reach(engine: Engine | undefined): Server | undefined {
-    if (engine === undefined) {
-      return undefined;
-    }
-    const { borrow, OwnConnection } = engine;
-    const address = this.#address;
-    const connection = "call" in address ? borrow(address) : new OwnConnection(address, this.timeoutMs);
-    if (this.#isClosed) {
-      void connection.close();
-    }
-    this.#server = { engine, connection };
-    return this.#server;
-  }
-
-  async #end(): Promise<void> {
-    this.#isClosed = true;
-    await this.server?.connection.close();
+    return this.access.close(this.deadlines.size > 0);
   }
 }
 
@@ -150,7 +107,7 @@ class Call<T, Reply> {
   }
 
   #attempt(): void {
-    const { server } = this.#calls;
+    const { server } = this.#calls.access;
     if (server === undefined) {
       const start = () => {
         if (!this.#isOver) {
@@ -254,10 +211,10 @@ class Call<T, Reply> {
 
   /** Called when the time is over. */
   late(): void {
-    const { answers, server, timeoutMs } = this.#calls;
+    const { access, answers, timeoutMs } = this.#calls;
     if (this.#answersBefore === answers) {
       // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
-      server?.connection.drop();
+      access.server?.connection.drop();
     }
     const message = `${this.#request.name}: no answer within ${timeoutMs} ms`;
     this.#fail(this.#problem ?? new AgentFrameworkError("timeout", message, { provider: PROVIDER }), "late");
@@ -276,8 +233,7 @@ class Call<T, Reply> {
       );
     } else {
       // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
-      const { server } = this.#calls;
-      const explained = server?.engine.toFrameworkError(error, name, isSent ? kind : "read") ?? error;
+      const explained = loadedEngine()?.toFrameworkError(error, name, isSent ? kind : "read") ?? error;
       this.#reject(why === "abort" ? error : explained);
     }
   }
