@@ -1,10 +1,8 @@
 import type { HistoryRecord } from "@agentfw/core";
-import { APPEND } from "./append-script.ts";
-import type { Request } from "./calls.ts";
+import type { Receive, Request } from "./calls.ts";
 import { type Conversation, hasCome, type Moment, momentIn, NEVER } from "./conversations.ts";
 import { pushElements } from "./record-format.ts";
-import { evalCall } from "./script.ts";
-import { appendedOf } from "./write-replies.ts";
+import { evalCall } from "./script-call.ts";
 
 /** An append whose parts were checked. */
 export interface Append {
@@ -50,11 +48,11 @@ export class Appending {
       return this.#wholeRequest(append, elements, isDue);
     }
     const { keys } = conversation;
-    const args = [APPEND.sha, "2", keys.records, keys.ids, this.#mark];
+    const args = ["", "2", keys.records, keys.ids, this.#mark];
     const start = args.length;
     pushElements(args, records, stamp);
-    const { send, sendScript } = evalCall(APPEND, args);
-    const receive = (reply: unknown) => appendedOf(reply, stamp);
+    const { send, sendScript } = evalCall("append", args);
+    const receive: Receive<Appended> = (reply, engine) => engine.appendedOf(reply, stamp);
     const instead = (reply: unknown) =>
       reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined;
     return { name: "append", kind: "write", mayRepeat: true, signal, send, sendScript, receive, instead };
@@ -64,13 +62,13 @@ export class Appending {
   #wholeRequest(append: Append, elements: readonly string[], isDue: boolean): Request<Appended> {
     const { condition, conversation, signal, stamp } = append;
     const { keys } = conversation;
-    const head = [APPEND.sha, "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
+    const head = ["", "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
     const tail = [condition, String(this.#maxRecords ?? ""), isDue && this.#ttlMs > 0 ? "+" : ""];
     const args = head.concat(elements, tail);
-    const { send, sendScript } = evalCall(APPEND, args);
+    const { send, sendScript } = evalCall("append", args);
     const due = isDue ? this.#nextDue() : undefined;
-    const receive = (reply: unknown) => {
-      const result = appendedOf(reply, stamp);
+    const receive: Receive<Appended> = (reply, engine) => {
+      const result = engine.appendedOf(reply, stamp);
       if (due !== undefined && result.appended > 0) {
         conversation.due = due;
       }

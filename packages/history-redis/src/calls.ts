@@ -1,9 +1,11 @@
 import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
-import type { Connection } from "./connection.ts";
 import { Deadlines } from "./deadlines.ts";
-import { answerWord, isAnswer, isConnectionLost, isUnsent, PROVIDER, toFrameworkError } from "./errors.ts";
 import { gather } from "./gathering.ts";
+import { awaitEngine, type Engine, loadedEngine } from "./load-engine.ts";
+import type { Address } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
+import { type Server, ServerAccess } from "./server-access.ts";
 
 /** What is asked of the server. */
 export interface Request<T, Reply = unknown> {
@@ -18,14 +20,16 @@ export interface Request<T, Reply = unknown> {
   readonly send: Send<Reply>;
   /** Sends it another way, to a server that does not know the script. */
   readonly sendScript?: Send<Reply> | undefined;
-  /** Makes the result of what was answered. @throws errors of the framework. */
-  readonly receive: (reply: Reply) => T;
+  readonly receive: Receive<T, Reply>;
   /** What must be asked for instead, if that is what the answer says; nothing was written then. */
   readonly instead?: (reply: Reply) => Request<T, Reply> | undefined;
 }
 
 /** Sends what a request is about over a client. */
-export type Send<Reply = unknown> = (client: RedisClient) => Promise<Reply>;
+export type Send<Reply = unknown> = (client: RedisClient, engine: Engine) => Promise<Reply>;
+
+/** Makes the result of what was answered. @throws errors of the framework. */
+export type Receive<T, Reply = unknown> = (reply: Reply, engine: Engine) => T;
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -35,14 +39,14 @@ const LONGEST_PAUSE_MS = 250;
  * with an error of the framework. Calls do not wait for each other: what many callers ask for in one turn is sent in it.
  */
 export class Calls {
-  readonly connection: Connection;
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
   /** How often the server said anything. */
   answers = 0;
+  readonly access: ServerAccess;
 
-  constructor(connection: Connection, timeoutMs: number) {
-    this.connection = connection;
+  constructor(address: Address | RedisClient, timeoutMs: number) {
+    this.access = new ServerAccess(address, timeoutMs);
     this.timeoutMs = timeoutMs;
     this.deadlines = new Deadlines(timeoutMs);
   }
@@ -58,6 +62,11 @@ export class Calls {
     return new Promise((resolve, reject) => {
       new Call(this, prepare(), resolve, reject).start();
     });
+  }
+
+  /** Ends a connection of ours after the calls that were made before. */
+  close(): Promise<void> {
+    return this.access.close(this.deadlines.size > 0);
   }
 }
 
@@ -98,36 +107,45 @@ class Call<T, Reply> {
   }
 
   #attempt(): void {
-    const { connection } = this.#calls;
-    const client = connection.ready;
-    if (client !== undefined) {
-      this.#send(client, this.#request.send);
+    const { server } = this.#calls.access;
+    if (server === undefined) {
+      const start = () => {
+        if (!this.#isOver) {
+          this.#attempt();
+        }
+      };
+      awaitEngine({ name: this.#request.name, start, fail: (error) => this.#fail(error, "error") });
       return;
     }
-    connection.open().then(
+    const client = server.connection.ready;
+    if (client !== undefined) {
+      this.#send(server, client, this.#request.send);
+      return;
+    }
+    server.connection.open().then(
       (opened) => {
         // A caller who was told that nothing was sent must not be wrong about it.
         if (!this.#isOver) {
-          this.#send(opened, this.#request.send);
+          this.#send(server, opened, this.#request.send);
         }
       },
-      (error: unknown) => this.#tryAgain(error, !isAnswer(error)),
+      (error: unknown) => this.#tryAgain(server, error, !server.engine.isAnswer(error)),
     );
   }
 
-  #send(client: RedisClient, send: Send<Reply>): void {
+  #send(server: Server, client: RedisClient, send: Send<Reply>): void {
     this.#answersBefore = this.#calls.answers;
-    this.#interruptionsBefore = this.#calls.connection.interruptions;
+    this.#interruptionsBefore = server.connection.interruptions;
     if (this.#calls.deadlines.size > 1) {
       gather(client);
     }
     try {
-      send(client).then(
+      send(client, server.engine).then(
         (value) => {
           this.#calls.answers += 1;
-          this.#answered(client, value);
+          this.#answered(server, client, value);
         },
-        (error: unknown) => this.#refused(client, error),
+        (error: unknown) => this.#refused(server, client, error),
       );
     } catch (cause) {
       const message = "client: its call must give a promise";
@@ -135,32 +153,32 @@ class Call<T, Reply> {
     }
   }
 
-  #answered(client: RedisClient, value: Reply): void {
+  #answered(server: Server, client: RedisClient, value: Reply): void {
     if (this.#isOver) {
       return;
     }
     const instead = this.#request.instead?.(value);
     if (instead !== undefined) {
       this.#request = instead;
-      this.#send(client, instead.send);
+      this.#send(server, client, instead.send);
       return;
     }
     this.#settle();
     try {
-      this.#resolve(this.#request.receive(value));
+      this.#resolve(this.#request.receive(value, server.engine));
     } catch (error) {
       this.#reject(error);
     }
   }
 
-  #refused(client: RedisClient, error: unknown): void {
-    const { connection } = this.#calls;
-    if (isAnswer(error)) {
+  #refused(server: Server, client: RedisClient, error: unknown): void {
+    const { connection, engine } = server;
+    if (engine.isAnswer(error)) {
       this.#calls.answers += 1;
-      const word = answerWord(error);
+      const word = engine.answerWord(error);
       if (word === "NOSCRIPT" && this.#request.sendScript !== undefined && !this.#isOver) {
         // The server was started, took over or was told to forget its scripts. It keeps this one from now on.
-        this.#send(client, this.#request.sendScript);
+        this.#send(server, client, this.#request.sendScript);
         return;
       }
       if (word === "READONLY") {
@@ -168,18 +186,18 @@ class Call<T, Reply> {
         connection.drop();
       }
     }
-    const isLost = isConnectionLost(error);
+    const isLost = engine.isConnectionLost(error);
     // A driver that sends again by itself shows the last answer only, and an earlier one may have been lost.
     this.#isUncertain ||= isLost || connection.interruptions !== this.#interruptionsBefore;
-    this.#tryAgain(error, (isLost && this.#request.mayRepeat) || isUnsent(error));
+    this.#tryAgain(server, error, (isLost && this.#request.mayRepeat) || engine.isUnsent(error));
   }
 
-  #tryAgain(error: unknown, mayPass: boolean): void {
+  #tryAgain(server: Server, error: unknown, mayPass: boolean): void {
     if (this.#isOver) {
       return;
     }
     this.#problem = error;
-    if (!mayPass || !this.#calls.connection.retries) {
+    if (!mayPass || !server.connection.retries) {
       this.#fail(error, "error");
       return;
     }
@@ -193,10 +211,10 @@ class Call<T, Reply> {
 
   /** Called when the time is over. */
   late(): void {
-    const { answers, connection, timeoutMs } = this.#calls;
+    const { access, answers, timeoutMs } = this.#calls;
     if (this.#answersBefore === answers) {
       // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
-      connection.drop();
+      access.server?.connection.drop();
     }
     const message = `${this.#request.name}: no answer within ${timeoutMs} ms`;
     this.#fail(this.#problem ?? new AgentFrameworkError("timeout", message, { provider: PROVIDER }), "late");
@@ -214,8 +232,9 @@ class Call<T, Reply> {
         new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause: error }),
       );
     } else {
-      // A write that was never sent fails as a read does: nothing happened.
-      this.#reject(why === "abort" ? error : toFrameworkError(error, name, isSent ? kind : "read"));
+      // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
+      const explained = loadedEngine()?.toFrameworkError(error, name, isSent ? kind : "read") ?? error;
+      this.#reject(why === "abort" ? error : explained);
     }
   }
 

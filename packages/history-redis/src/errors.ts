@@ -1,7 +1,5 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-
-/** Named in every error of this package. */
-export const PROVIDER = "history-redis";
+import { PROVIDER } from "./provider.ts";
 
 /** What an error means to a caller. */
 interface Meaning {

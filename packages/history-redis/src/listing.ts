@@ -1,14 +1,9 @@
-import {
-  configurationError,
-  type HistoryKey,
-  type HistoryKeyInfo,
-  type HistoryList,
-  type HistoryListFilter,
-} from "@agentfw/core";
+import type { HistoryKey, HistoryKeyInfo, HistoryList, HistoryListFilter } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 import { BUCKETS, indexKeys, keysOfName } from "./keys.ts";
+import type { ListCursor } from "./read-input.ts";
 import { PRESENT } from "./read-scripts.ts";
-import { stampTime } from "./record-format.ts";
+import { stampTime } from "./record-reading.ts";
 import { listOf, textOf } from "./replies.ts";
 import { runScript } from "./script.ts";
 
@@ -21,26 +16,11 @@ export interface ListTask {
   isOver(): boolean;
 }
 
-/** The last conversation of the page before. */
-export interface ListCursor {
-  readonly bucket: number;
-  readonly name: string;
-}
-
 /** How many names are asked of a bucket at once, at most. */
 const MOST_NAMES = 500;
 
 /** Buckets asked at once: few at first, because a page is often full soon, then twice as many each time. */
 const FIRST_BUCKETS = 8;
-
-/** Takes a cursor apart. @throws `configuration` for a text that was never one. */
-export function parseListCursor(text: string): ListCursor {
-  const [, bucket, name] = /^(\d{1,3}):(\[.*\])$/s.exec(text) ?? [];
-  if (bucket === undefined || name === undefined || Number(bucket) >= BUCKETS) {
-    throw configurationError("cursor", "must be a cursor that list gave");
-  }
-  return { bucket: Number(bucket), name };
-}
 
 /** One page: bucket after bucket, in each by name, so that what is written meanwhile moves nothing. */
 export async function listPage(client: RedisClient, prefix: string, task: ListTask): Promise<HistoryList> {

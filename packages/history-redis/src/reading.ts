@@ -1,20 +1,9 @@
-import { configurationError, type HistoryPage, type HistoryRecord, type ReadOptions } from "@agentfw/core";
-import type { Send } from "./calls.ts";
+import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { conflictError, corruptError } from "./errors.ts";
-import type { ConversationKeys } from "./keys.ts";
-import { PAGE } from "./read-scripts.ts";
-import { decodeElement, encodeId, isPlaceholder, versionOf } from "./record-format.ts";
+import type { PageCursor } from "./read-input.ts";
+import { encodeId } from "./record-format.ts";
+import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";
 import { listOf, textOf } from "./replies.ts";
-import { scriptCall } from "./script.ts";
-
-/** Where an older page ends: before the element `skip` steps in front of the anchor. */
-interface Cursor {
-  /** The anchor's distance from the end of the list when the cursor was made; the newest element has 1. */
-  readonly distance: number;
-  readonly skip: number;
-  /** The anchor's id as it is stored; nothing when no record of the page could be read. */
-  readonly id: string;
-}
 
 /** Elements of the list as they came. */
 interface Slice {
@@ -26,32 +15,8 @@ interface Slice {
   readonly first: string;
 }
 
-/** Takes a cursor apart. @throws `configuration` for a text that was never one. */
-export function parseCursor(text: string): Cursor {
-  const [, distance, skip, id] = /^(\d{1,15}):(\d{1,15}):(.*)$/s.exec(text) ?? [];
-  if (distance === undefined || skip === undefined || id === undefined || Number(distance) === 0) {
-    throw configurationError("before", "must be a cursor that read gave");
-  }
-  return { distance: Number(distance), skip: Number(skip), id };
-}
-
-/** What to ask for: a bare LRANGE where that will do, because a script costs a fifth more. The options were checked. */
-export function readCall(
-  { records }: ConversationKeys,
-  { last, withFirst }: ReadOptions,
-  before: Cursor | undefined,
-): { readonly send: Send; readonly sendScript?: Send } {
-  if (before === undefined && withFirst !== true) {
-    const start = last === undefined ? 0 : -last - 1;
-    return { send: (client) => client.call("lrange", [records, start, -1]) };
-  }
-  const { distance, skip, id } = before ?? { distance: 0, skip: 0, id: "" };
-  const counts = [last ?? 0, distance, skip].map(String);
-  return scriptCall(PAGE, [records], [...counts, id, withFirst === true ? "1" : "0"]);
-}
-
 /** What came back. @throws `conflict` when the cursor points at nothing any more. */
-export function sliceOf(reply: unknown, options: ReadOptions, before: Cursor | undefined): Slice {
+export function sliceOf(reply: unknown, options: ReadOptions, before: PageCursor | undefined): Slice {
   if (before === undefined && options.withFirst !== true) {
     const elements = listOf(reply);
     const newest = elements.at(-1);
@@ -70,7 +35,7 @@ export function sliceOf(reply: unknown, options: ReadOptions, before: Cursor | u
 }
 
 /** The page that a slice holds. @throws `corrupt`, unless the options say to skip. */
-export function pageOf(slice: Slice, key: string, options: ReadOptions, before: Cursor | undefined): HistoryPage {
+export function pageOf(slice: Slice, key: string, options: ReadOptions, before: PageCursor | undefined): HistoryPage {
   const { last, onCorrupt = "error", withFirst } = options;
   const { elements, version } = slice;
   // One more than was asked for was fetched, to see whether there is one.
@@ -103,10 +68,10 @@ function decodeFrom(
   start: number,
   { elements, behind }: Slice,
   isWhole: boolean,
-): { records: HistoryRecord[]; corrupt: string[]; oldest: Cursor | undefined } {
+): { records: HistoryRecord[]; corrupt: string[]; oldest: PageCursor | undefined } {
   const records: HistoryRecord[] = [];
   const corrupt: string[] = [];
-  let oldest: Cursor | undefined;
+  let oldest: PageCursor | undefined;
   for (let at = start; at < elements.length; at += 1) {
     const element = decodeElement(textOf(elements[at]));
     if (typeof element === "object") {
@@ -121,7 +86,7 @@ function decodeFrom(
 }
 
 /** A cursor when no record of the page could be read: counted from the anchor before, or else from the end. */
-function anchorless({ elements, behind }: Slice, start: number, before: Cursor | undefined): Cursor {
+function anchorless({ elements, behind }: Slice, start: number, before: PageCursor | undefined): PageCursor {
   const count = elements.length - start;
   if (before === undefined || before.id === "") {
     return { distance: behind + count, skip: 0, id: "" };

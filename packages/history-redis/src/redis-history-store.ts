@@ -17,13 +17,9 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import { Appending } from "./appending.ts";
-import { borrow } from "./borrowed-connection.ts";
-import { Calls } from "./calls.ts";
-import type { RedisClient } from "./client.ts";
-import { type Connection, OwnConnection } from "./connection.ts";
+import { Calls, type Receive, type Send } from "./calls.ts";
 import { Conversations, NOW } from "./conversations.ts";
 import type { ConversationKeys } from "./keys.ts";
-import { listPage, parseListCursor } from "./listing.ts";
 import {
   type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
@@ -31,13 +27,10 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { pageOf, parseCursor, readCall, sliceOf } from "./reading.ts";
+import { parseListCursor, parsePageCursor, readCall } from "./read-input.ts";
 import { encodeId, newStamp, pushElements } from "./record-format.ts";
-import { REPLACE } from "./replace-script.ts";
-import { scriptCall } from "./script.ts";
+import { scriptCall } from "./script-call.ts";
 import { assertRecords, checkedRange, conditionOf } from "./write-input.ts";
-import { replacedOf } from "./write-replies.ts";
-import { CLEAR } from "./write-scripts.ts";
 
 /**
  * Conversations on Redis: one node, Sentinel or a Cluster, written by any number of processes.
@@ -63,13 +56,12 @@ export class RedisHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #connection: Connection;
   readonly #calls: Calls;
   readonly #conversations: Conversations;
   readonly #appending: Appending;
 
   /**
-   * Checks the options; connects at the first call.
+   * Checks the options, and begins to load the part of the package that talks to the server; connects at the first call.
    *
    * @throws `configuration` naming the option and the rule.
    */
@@ -87,8 +79,7 @@ export class RedisHistoryStore implements HistoryStore {
       maxRecords: true,
       maxRecordBytes,
     };
-    this.#connection = "call" in address ? borrow(address) : new OwnConnection(address, timeoutMs);
-    this.#calls = new Calls(this.#connection, timeoutMs);
+    this.#calls = new Calls(address, timeoutMs);
     this.#conversations = new Conversations(this.#settings.keyPrefix);
     this.#appending = new Appending(ttlMs, maxRecords);
   }
@@ -117,16 +108,16 @@ export class RedisHistoryStore implements HistoryStore {
       const { keys } = conversation;
       assertReadOptions(options);
       const { last, onCorrupt, withFirst, signal } = options;
-      const before = options.before === undefined ? undefined : parseCursor(options.before);
+      const before = options.before === undefined ? undefined : parsePageCursor(options.before);
       const page = { last, onCorrupt, withFirst };
       const { send, sendScript } = readCall(keys, page, before);
-      const receive = (reply: unknown) => {
-        const slice = sliceOf(reply, page, before);
+      const receive: Receive<HistoryPage> = (reply, engine) => {
+        const slice = engine.sliceOf(reply, page, before);
         if (slice.version === "") {
           // It is gone, or was never there: the next append begins it.
           conversation.due = NOW;
         }
-        return pageOf(slice, keys.records, page, before);
+        return engine.pageOf(slice, keys.records, page, before);
       };
       return { name: "read", kind: "read", mayRepeat: true, signal, send, sendScript, receive };
     });
@@ -137,7 +128,7 @@ export class RedisHistoryStore implements HistoryStore {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
       conversation.due = NOW;
-      const { send, sendScript } = scriptCall(CLEAR, listOf(conversation.keys), []);
+      const { send, sendScript } = scriptCall("clear", listOf(conversation.keys), []);
       const receive = () => undefined;
       return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendScript, receive };
     });
@@ -162,10 +153,10 @@ export class RedisHistoryStore implements HistoryStore {
       const newIds = records.map(({ id }) => id);
       const args = head.concat(newIds.map(encodeId));
       pushElements(args, records, stamp);
-      const receive = (reply: unknown) => replacedOf(reply, keys.records);
+      const receive: Receive<{ version: string }> = (reply, engine) => engine.replacedOf(reply, keys.records);
       // Records that keep both ends of the range would be put in place of what somebody made of them since.
       const mayRepeat = options.ifVersion !== undefined || ![fromId, throughId].every((end) => newIds.includes(end));
-      const { send, sendScript } = scriptCall(REPLACE, listOf(keys), args);
+      const { send, sendScript } = scriptCall("replace", listOf(keys), args);
       return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendScript, receive };
     });
   }
@@ -183,7 +174,7 @@ export class RedisHistoryStore implements HistoryStore {
         }
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
         const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
-        const send = (client: RedisClient) => listPage(client, this.#settings.keyPrefix, task);
+        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, this.#settings.keyPrefix, task);
         return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });
     } finally {
@@ -196,7 +187,7 @@ export class RedisHistoryStore implements HistoryStore {
    * that was passed in stays open, and so does a store on it.
    */
   close(): Promise<void> {
-    return this.#connection.close();
+    return this.#calls.close();
   }
 
   async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {

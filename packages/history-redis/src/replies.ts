@@ -1,5 +1,5 @@
 import { AgentFrameworkError } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** An answer that must be a list. @throws `unsupported` when it is none: what answered is no Redis as we know it. */
 export function listOf(reply: unknown): readonly unknown[] {

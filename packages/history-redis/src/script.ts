@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Send } from "./calls.ts";
 import type { RedisClient } from "./client.ts";
 import { answerWord } from "./errors.ts";
 
@@ -24,39 +23,20 @@ local function version()
 end
 `;
 
-/** The two ways to send a script: in one round trip to whoever knows it, and with its text. */
-export interface ScriptCall {
-  readonly send: Send;
-  readonly sendScript: Send;
-}
-
-/** A script with its keys and arguments, ready to be sent. */
-export function scriptCall(script: Script, keys: readonly string[], args: readonly string[]): ScriptCall {
-  return evalCall(script, [script.sha, String(keys.length), ...keys, ...args]);
-}
-
-/** The same of all that stands behind the command: the name of the script, the number of keys, keys and arguments. */
-export function evalCall({ text }: Script, all: string[]): ScriptCall {
-  return {
-    send: (client) => client.call("evalsha", all),
-    sendScript: (client) => client.call("eval", [text, ...all.slice(1)]),
-  };
-}
-
 /** Runs a script that is one of several commands of a call. */
 export async function runScript(
   client: RedisClient,
-  script: Script,
+  { text, sha }: Script,
   keys: readonly string[],
   args: readonly string[],
 ): Promise<unknown> {
-  const { send, sendScript } = scriptCall(script, keys, args);
+  const rest = [String(keys.length), ...keys, ...args];
   try {
-    return await send(client);
+    return await client.call("evalsha", [sha, ...rest]);
   } catch (error) {
     if (answerWord(error) !== "NOSCRIPT") {
       throw error;
     }
-    return sendScript(client);
+    return client.call("eval", [text, ...rest]);
   }
 }

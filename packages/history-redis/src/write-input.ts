@@ -6,7 +6,7 @@ import {
   type HistoryRecord,
   utf8Length,
 } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 import { isSurelyJson } from "./sure-json.ts";
 
 /** More than this in one script would keep a server from answering anybody else for too long. */

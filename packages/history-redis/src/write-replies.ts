@@ -1,5 +1,6 @@
 import { AgentFrameworkError, configurationError } from "@agentfw/core";
-import { conflictError, corruptError, PROVIDER } from "./errors.ts";
+import { conflictError, corruptError } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 import { listOf, textOf } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */

@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  decodeElement,
-  decodeId,
-  encodeId,
-  isPlaceholder,
-  newStamp,
-  pushElements,
-  stampTime,
-  versionOf,
-} from "../src/record-format.ts";
+import { encodeId, newStamp, pushElements } from "../src/record-format.ts";
+import { decodeElement, decodeId, isPlaceholder, stampTime, versionOf } from "../src/record-reading.ts";
 
 describe("stamps", () => {
   test("are never the same, also within one millisecond and beyond a series", () => {

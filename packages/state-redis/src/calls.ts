@@ -1,19 +1,15 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
-import type { Connection } from "./connection.ts";
-import {
-  corruptError,
-  isAnswer,
-  isConnectionLost,
-  isUnsent,
-  PROVIDER,
-  RedisProblem,
-  toFrameworkError,
-} from "./errors.ts";
-import { runScript, type ScriptRun } from "./script.ts";
+import { awaitEngine, type Engine, loadedEngine } from "./load-engine.ts";
+import type { Address } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
+import { type Server, ServerAccess } from "./server-access.ts";
+
+/** Names a script, whose text is loaded later than a call may be made. */
+export type ScriptName = "delete" | "get" | "list" | "put";
 
 /** One run of a script. */
-export interface Call extends ScriptRun {
+export interface Call<T> {
   /** Named in errors. */
   readonly name: string;
   /** A write whose answer is lost is `outcome_unknown`. */
@@ -23,10 +19,17 @@ export interface Call extends ScriptRun {
   readonly signal: AbortSignal | undefined;
   /** How long the call may take. */
   readonly timeoutMs: number;
+  readonly script: ScriptName;
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  /** Makes the result of what was answered. @throws errors of the framework. */
+  readonly receive: (answer: Answer) => T;
 }
 
 /** What a script gave. */
 export interface Answer {
+  /** What takes it apart. */
+  readonly engine: Engine;
   readonly parts: readonly string[];
   /** True when the script may have been carried out before and this answer is that of a repetition. */
   readonly isRepetition: boolean;
@@ -51,11 +54,13 @@ const LONGEST_PAUSE_MS = 250;
  * with an error of the framework. Calls do not wait for each other.
  */
 export class Calls {
-  readonly #connection: Connection;
+  readonly #access: ServerAccess;
+  /** True when a call has waited for the engine. */
+  #isAwaited = false;
   #answeredAt = 0;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(address: Address | RedisClient, timeoutMs: number) {
+    this.#access = new ServerAccess(address, timeoutMs);
   }
 
   /**
@@ -64,36 +69,59 @@ export class Calls {
    * @throws the abort reason, `timeout`, `unavailable`, `unauthorized` and `configuration` when nothing was written;
    * `outcome_unknown` when a write was sent and not answered; `corrupt` when the script cannot read what is stored.
    */
-  async run(call: Call): Promise<Answer> {
+  async run<T>(call: Call<T>): Promise<T> {
     const { name, signal, timeoutMs } = call;
     const progress: Progress = { isOver: false, sentAt: undefined, isUncertain: false, problem: undefined };
+    let answer: Answer;
     try {
       // What a late write means is decided below: this cannot know whether it was sent.
       const limits = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-      const answer = await withDeadline(name, limits, () => this.#try(call, progress));
+      answer = await withDeadline(name, limits, () => this.#begin(call, progress));
       if (answer.parts[0] === "corrupt") {
-        throw corruptError(name, answer.parts[1] ?? "entry");
+        throw answer.engine.corruptError(name, answer.parts[1] ?? "entry");
       }
-      return answer;
     } catch (error) {
       throw this.#explain(error, call, progress);
     } finally {
       progress.isOver = true;
     }
+    return call.receive(answer);
   }
 
-  async #try(call: Call, progress: Progress): Promise<Answer> {
+  /** Ends a connection of ours after the calls that were made before. */
+  close(): Promise<void> {
+    return this.#access.close(this.#isAwaited);
+  }
+
+  #begin<T>(call: Call<T>, progress: Progress): Promise<Answer> {
+    const { server } = this.#access;
+    if (server !== undefined) {
+      return this.#try(server, call, progress);
+    }
+    this.#isAwaited = true;
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        if (!progress.isOver) {
+          resolve(this.#begin(call, progress));
+        }
+      };
+      awaitEngine({ name: call.name, start, fail: reject });
+    });
+  }
+
+  async #try<T>(server: Server, call: Call<T>, progress: Progress): Promise<Answer> {
+    const { connection, engine } = server;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      let client = this.#connection.ready;
+      let client = connection.ready;
       try {
         // No await when there is a connection: what many callers ask for in one turn is sent in that turn.
-        client ??= await this.#connection.open();
-        return await this.#send(client, call, progress);
+        client ??= await connection.open();
+        return await this.#send(server, client, call, progress);
       } catch (error) {
         progress.problem = error;
-        const isUnheard = client === undefined ? !isAnswer(error) : isUnsent(error);
-        const mayPass = isUnheard || (isConnectionLost(error) && call.mayRepeat);
-        if (progress.isOver || !this.#connection.retries || !mayPass) {
+        const isUnheard = client === undefined ? !engine.isAnswer(error) : engine.isUnsent(error);
+        const mayPass = isUnheard || (engine.isConnectionLost(error) && call.mayRepeat);
+        if (progress.isOver || !connection.retries || !mayPass) {
           throw error;
         }
       }
@@ -101,38 +129,39 @@ export class Calls {
     }
   }
 
-  async #send(client: RedisClient, call: Call, progress: Progress): Promise<Answer> {
+  async #send<T>(server: Server, client: RedisClient, call: Call<T>, progress: Progress): Promise<Answer> {
+    const { connection, engine } = server;
     if (progress.isOver) {
       // The caller was told that nothing was sent, and so it must be. Nobody hears this.
-      throw new RedisProblem("given up before it was sent");
+      throw new engine.RedisProblem("given up before it was sent");
     }
-    const { interruptions } = this.#connection;
+    const { interruptions } = connection;
     progress.sentAt = performance.now();
     try {
-      const parts = await runScript(client, call);
+      const parts = await engine.runScript(client, engine.SCRIPTS[call.script], call.keys, call.args);
       this.#answeredAt = performance.now();
-      return { parts, isRepetition: progress.isUncertain || this.#connection.interruptions !== interruptions };
+      return { engine, parts, isRepetition: progress.isUncertain || connection.interruptions !== interruptions };
     } catch (error) {
       // A driver that sends again by itself shows the last answer only, and an earlier one may have been lost.
-      progress.isUncertain ||= isConnectionLost(error) || this.#connection.interruptions !== interruptions;
-      if (isAnswer(error)) {
+      progress.isUncertain ||= engine.isConnectionLost(error) || connection.interruptions !== interruptions;
+      if (engine.isAnswer(error)) {
         this.#answeredAt = performance.now();
       }
       if (error instanceof Error && error.message.startsWith("READONLY")) {
         // After a failover the name of the master leads elsewhere, and only a new connection goes there.
-        this.#connection.drop();
+        connection.drop();
       }
       throw error;
     }
   }
 
-  #explain(error: unknown, { name, kind, signal }: Call, progress: Progress): unknown {
+  #explain<T>(error: unknown, { name, kind, signal }: Call<T>, progress: Progress): unknown {
     const { sentAt, problem, isUncertain } = progress;
     const isAbort = signal?.aborted === true && error === signal.reason;
     const isLate = isAgentFrameworkError(error, "timeout");
     if (isLate && sentAt !== undefined && this.#answeredAt < sentAt) {
       // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
-      this.#connection.drop();
+      this.#access.server?.connection.drop();
     }
     if (kind === "write" && (isUncertain || ((isAbort || isLate) && sentAt !== undefined))) {
       const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
@@ -142,7 +171,8 @@ export class Calls {
     if (isAbort) {
       return error;
     }
-    // A write that was never sent fails as a read does: nothing happened.
-    return toFrameworkError(isLate ? (problem ?? error) : error, name, sentAt === undefined ? "read" : kind);
+    // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
+    const met = isLate ? (problem ?? error) : error;
+    return loadedEngine()?.toFrameworkError(met, name, sentAt === undefined ? "read" : kind) ?? met;
   }
 }

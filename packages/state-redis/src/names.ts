@@ -1,5 +1,5 @@
 import { AgentFrameworkError, assertName, configurationError, utf8Length } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** Version of the stored layout; part of every key. */
 const LAYOUT = 1;

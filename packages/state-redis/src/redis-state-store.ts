@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import {
-  AgentFrameworkError,
   assertCallOptions,
   assertCount,
   configurationError,
@@ -12,11 +11,8 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { borrow } from "./borrowed-connection.ts";
-import { type Answer, Calls } from "./calls.ts";
-import { type Connection, OwnConnection } from "./connection.ts";
-import { conflictError, corruptError, PROVIDER } from "./errors.ts";
-import { type ItemKeys, itemKeys, nameOf, storedName } from "./names.ts";
+import { Calls } from "./calls.ts";
+import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
   type RedisSettings,
   type RedisStateStoreConnection,
@@ -24,8 +20,7 @@ import {
   resolveConnection,
   resolveOptions,
 } from "./options.ts";
-import { DELETE, GET, LIST, PUT } from "./scripts.ts";
-import { assertText, isObjectText, storedTags, tagsOf } from "./state-input.ts";
+import { assertText, storedTags } from "./state-input.ts";
 
 /** What `create` and `set` have in common. */
 interface Put {
@@ -58,11 +53,10 @@ export class RedisStateStore implements StateStore {
   readonly capabilities: StateCapabilities;
 
   readonly #settings: RedisSettings;
-  readonly #connection: Connection;
   readonly #calls: Calls;
 
   /**
-   * Checks the arguments. Connects at the first call.
+   * Checks the arguments, and begins to load the part of the package that talks to the server. Connects at the first call.
    *
    * @throws `configuration` naming the option and the rule.
    */
@@ -71,8 +65,7 @@ export class RedisStateStore implements StateStore {
     this.#settings = resolveOptions(options);
     const { maxValueBytes, timeoutMs } = this.#settings;
     this.capabilities = { maxValueBytes, ttl: true, isolation: true };
-    this.#connection = "call" in server ? borrow(server) : new OwnConnection(server, timeoutMs);
-    this.#calls = new Calls(this.#connection);
+    this.#calls = new Calls(server, timeoutMs);
   }
 
   async create(
@@ -99,25 +92,17 @@ export class RedisStateStore implements StateStore {
     const name = storedName(key);
     assertCallOptions(options);
     const { value, entries } = this.#keys(options, name);
-    const { parts } = await this.#calls.run({
+    return await this.#calls.run({
       name: "get",
       kind: "read",
       mayRepeat: true,
-      script: GET,
+      script: "get",
       keys: [value, entries],
       args: [name],
       signal: options.signal,
       timeoutMs: this.#settings.timeoutMs,
+      receive: (answer) => answer.engine.itemOf(answer, key),
     });
-    const [status, etag, tagLines, text] = parts;
-    if (status !== "item" || etag === undefined || text === undefined) {
-      return undefined;
-    }
-    const tags = tagsOf(tagLines ?? "");
-    if (tags === undefined || !isObjectText(text)) {
-      throw corruptError("get", tags === undefined ? "entry" : "value");
-    }
-    return { key, text, etag, tags };
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
@@ -125,26 +110,18 @@ export class RedisStateStore implements StateStore {
     const { ifMatch, signal } = options;
     assertIfMatch(ifMatch);
     const name = storedName(key);
-    const answer = await this.#calls.run({
+    return await this.#calls.run({
       name: "delete",
       kind: "write",
       // Sent again, it could delete what somebody created in between.
       mayRepeat: false,
-      script: DELETE,
+      script: "delete",
       keys: writtenKeys(this.#keys(options, name)),
       args: [name, ifMatch === undefined ? "any" : "match", ifMatch ?? ""],
       signal,
       timeoutMs: this.#settings.timeoutMs,
+      receive: (answer) => answer.engine.deletedOf(answer, ifMatch),
     });
-    const [status, etag] = answer.parts;
-    if (status === "deleted") {
-      return true;
-    }
-    assertCertain("delete", answer);
-    if (ifMatch !== undefined) {
-      throw conflictError("delete: the etag does not match", etag);
-    }
-    return false;
   }
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
@@ -157,25 +134,26 @@ export class RedisStateStore implements StateStore {
     const found: StateKey[] = [];
     let last = cursor ?? "";
     do {
-      const { parts } = await this.#calls.run({
+      const page = await this.#calls.run({
         name: "listKeys",
         kind: "read",
         mayRepeat: true,
-        script: LIST,
+        script: "list",
         keys: [keys.entries, keys.order, keys.tags],
         args: [limit - found.length, order, last, ...wanted],
         signal,
         timeoutMs: Math.max(1, Math.ceil(endsAt - performance.now())),
+        receive: (answer) => answer.engine.pageOf(answer),
       });
-      last = parts[1] ?? "";
-      found.push(...toStateKeys(parts.slice(2)));
+      last = page.last;
+      found.push(...page.keys);
     } while (last !== "" && found.length < limit);
     return { keys: found, ...(last === "" ? {} : { cursor: last }) };
   }
 
   /** Ends the connection that the store made itself, after the calls under way; a client that was passed in stays. */
-  async close(): Promise<void> {
-    await this.#connection.close();
+  close(): Promise<void> {
+    return this.#calls.close();
   }
 
   async #put({ operation, key, text, options }: Put): Promise<{ etag: string }> {
@@ -187,24 +165,18 @@ export class RedisStateStore implements StateStore {
     // Made here and not by the server, so that one call sent twice by the driver has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const mode = ifMatch === undefined ? operation : "match";
-    const answer = await this.#calls.run({
+    return await this.#calls.run({
       name: operation,
       kind: "write",
       // Sent again without an etag to match, it could bring back what somebody deleted in between.
       mayRepeat: ifMatch !== undefined && ifMatch !== "*",
-      script: PUT,
+      script: "put",
       keys,
       args: [name, text, etag, this.#settings.ttlMs, mode, ifMatch ?? "", tagLines.join("")],
       signal,
       timeoutMs: this.#settings.timeoutMs,
+      receive: (answer) => answer.engine.putOf(answer, operation, etag),
     });
-    const [status, current] = answer.parts;
-    if (status === "ok") {
-      return { etag };
-    }
-    assertCertain(operation, answer);
-    const message = operation === "create" ? "an item with this key exists" : "the etag does not match";
-    throw conflictError(`${operation}: ${message}`, current);
   }
 
   #keys({ owner }: Scope, name: string): ItemKeys {
@@ -215,15 +187,6 @@ export class RedisStateStore implements StateStore {
 /** The keys in the order in which the scripts that write expect them. */
 function writtenKeys({ value, entries, order, tags, expiries }: ItemKeys): readonly string[] {
   return [value, entries, order, tags, expiries];
-}
-
-/** A refusal says nothing when the call may have been sent twice: the first time may have been carried out. */
-function assertCertain(operation: string, { isRepetition }: Answer): void {
-  if (isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", `${operation}: the connection ended before the answer came`, {
-      provider: PROVIDER,
-    });
-  }
 }
 
 function assertIfMatch(ifMatch: unknown): void {
@@ -240,17 +203,4 @@ function assertListOptions({ limit, order, cursor }: { limit: unknown; order: un
   if (cursor !== undefined && !(typeof cursor === "string" && /^\d{16}$/.test(cursor))) {
     throw configurationError("cursor", "must come from an earlier page");
   }
-}
-
-function toStateKeys(parts: readonly string[]): StateKey[] {
-  const keys: StateKey[] = [];
-  for (let index = 0; index + 2 < parts.length; index += 3) {
-    const [name = "", etag = "", lines = ""] = parts.slice(index, index + 3);
-    const tags = tagsOf(lines);
-    if (tags === undefined) {
-      throw corruptError("listKeys", "entry");
-    }
-    keys.push({ key: nameOf(name), etag, tags });
-  }
-  return keys;
 }

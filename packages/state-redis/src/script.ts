@@ -1,19 +1,13 @@
 import { createHash } from "node:crypto";
 import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
-import { answerWord, PROVIDER } from "./errors.ts";
+import { answerWord } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** A Lua script and the name under which servers keep it. */
 export interface Script {
   readonly text: string;
   readonly sha: string;
-}
-
-/** What one run of a script needs. All keys have the same hash tag. */
-export interface ScriptRun {
-  readonly script: Script;
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
 }
 
 /** Puts a script together of its parts. */
@@ -23,21 +17,26 @@ export function script(...parts: readonly string[]): Script {
 }
 
 /**
- * Runs a script that gives a list of texts.
+ * Runs a script that gives a list of texts. All keys have the same hash tag.
  *
  * @throws what the driver threw; `unsupported` when it gives answers in another form.
  */
-export async function runScript(client: RedisClient, run: ScriptRun): Promise<readonly string[]> {
-  const rest = [run.keys.length, ...run.keys, ...run.args];
+export async function runScript(
+  client: RedisClient,
+  { sha, text }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<readonly string[]> {
+  const rest = [keys.length, ...keys, ...args];
   let answer: unknown;
   try {
-    answer = await send(client, "evalsha", [run.script.sha, ...rest]);
+    answer = await send(client, "evalsha", [sha, ...rest]);
   } catch (error) {
     if (answerWord(error) !== "NOSCRIPT") {
       throw error;
     }
     // The server was started, took over or was told to forget its scripts. It keeps this one from now on.
-    answer = await send(client, "eval", [run.script.text, ...rest]);
+    answer = await send(client, "eval", [text, ...rest]);
   }
   if (!Array.isArray(answer) || !answer.every((part) => typeof part === "string")) {
     throw new AgentFrameworkError("unsupported", "client: it must give the answers of scripts as lists of texts", {

@@ -1,3 +1,4 @@
+import type { ScriptName } from "./calls.ts";
 import { type Script, script } from "./script.ts";
 
 /*
@@ -273,3 +274,6 @@ page[2] = last
 return page
 `,
 );
+
+/** The scripts by the names that calls have for them. */
+export const SCRIPTS: Readonly<Record<ScriptName, Script>> = { delete: DELETE, get: GET, list: LIST, put: PUT };

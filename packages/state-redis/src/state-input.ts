@@ -1,5 +1,5 @@
 import { AgentFrameworkError, configurationError, isPlainObject, type Tags, utf8Length } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import { PROVIDER } from "./provider.ts";
 
 const MAX_TAGS = 64;
 

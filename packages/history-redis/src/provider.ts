@@ -1,0 +1,2 @@
+/** Named in every error of this package. */
+export const PROVIDER = "history-redis";
