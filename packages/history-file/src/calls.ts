@@ -1,6 +1,7 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { OnDemand } from "@agentfw/core/on-demand";
 import type { ConversationFiles } from "./conversation-files.ts";
-import { engineSource, OnDemand } from "./load-engine.ts";
+import { engineSource } from "./load-engine.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
 
@@ -35,7 +36,7 @@ export class Calls {
 
   constructor(settings: Settings) {
     this.#timeoutMs = settings.timeoutMs;
-    this.#engine = new OnDemand(async () => {
+    this.#engine = new OnDemand(PROVIDER, async () => {
       const { ConversationFiles } = await engineSource.load();
       return new ConversationFiles(settings);
     });
@@ -47,10 +48,13 @@ export class Calls {
     const progress = new Progress();
     try {
       const deadline = { kind, provider: PROVIDER, timeoutMs: this.#timeoutMs, signal } as const;
-      return await withDeadline(operation, deadline, () => {
-        const files = this.#engine.loaded;
-        return files === undefined ? this.#runLater(call, progress) : call.work(files, progress);
-      });
+      return await withDeadline(operation, deadline, () =>
+        this.#engine.run(operation, (files) => {
+          // It may have waited for the engine longer than its caller did.
+          progress.assertWanted();
+          return call.work(files, progress);
+        }),
+      );
     } catch (error) {
       // Whatever still runs stops at its next step, unless it was changing the file already.
       progress.isGivenUp = true;
@@ -58,22 +62,13 @@ export class Calls {
     }
   }
 
-  /** Runs what ends the use of the files; without an engine there is nothing to end. */
+  /** Runs what ends the use of the files, behind all that waits for the engine; without one there is nothing to end. */
   async close(): Promise<void> {
-    try {
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
+    await withDeadline("close", deadline, () => this.#engine.settled());
+    if (this.#engine.loaded !== undefined) {
       await this.run({ kind: "read", operation: "close", signal: undefined, work: (files) => files.close() });
-    } catch (error) {
-      if (!this.#engine.hasFailed) {
-        throw error;
-      }
     }
-  }
-
-  #runLater<T>(call: Call<T>, progress: Progress): Promise<T> {
-    return this.#engine.whenLoaded((files) => {
-      progress.assertWanted();
-      return call.work(files, progress);
-    });
   }
 
   #outcome(error: unknown, operation: string, progress: Progress): unknown {

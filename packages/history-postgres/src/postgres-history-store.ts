@@ -214,6 +214,7 @@ export class PostgresHistoryStore implements HistoryStore {
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
   async close(): Promise<void> {
+    await this.#loader.settled();
     // Without an engine nothing was opened.
     await this.#loader.engine?.close();
   }

@@ -1,5 +1,6 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
-import { engineSources, OnDemand } from "./load-engines.ts";
+import { OnDemand } from "@agentfw/core/on-demand";
+import { engineSources } from "./load-engines.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
 import type { StoredFiles } from "./stored-files.ts";
@@ -58,7 +59,7 @@ export class Calls {
 
   constructor(settings: Settings) {
     this.#timeoutMs = settings.timeoutMs;
-    this.#engine = new OnDemand(async () => {
+    this.#engine = new OnDemand(PROVIDER, async () => {
       const { StoredFiles } = await engineSources.store();
       return new StoredFiles(settings);
     });
@@ -69,10 +70,13 @@ export class Calls {
     const { kind, operation, signal, timeoutMs = this.#timeoutMs } = call;
     const progress = new Progress();
     try {
-      return await withDeadline(operation, { kind, provider: PROVIDER, timeoutMs, signal }, () => {
-        const files = this.#engine.loaded;
-        return files === undefined ? this.#runLater(call, progress) : call.work(files, progress);
-      });
+      return await withDeadline(operation, { kind, provider: PROVIDER, timeoutMs, signal }, () =>
+        this.#engine.run(operation, (files) => {
+          // It may have waited for the engine longer than its caller did.
+          progress.assertWanted();
+          return call.work(files, progress);
+        }),
+      );
     } catch (error) {
       // Whatever still runs stops at its next step, unless it was changing the file already.
       progress.isGivenUp = true;
@@ -82,21 +86,8 @@ export class Calls {
 
   /** Resolves when everything under way has ended, also what nobody waits for any more. */
   async close(): Promise<void> {
-    try {
-      await (this.#engine.loaded?.writing.close() ?? this.#engine.whenLoaded(({ writing }) => writing.close()));
-    } catch (error) {
-      // Nothing was ever begun without the engine.
-      if (!this.#engine.hasFailed) {
-        throw error;
-      }
-    }
-  }
-
-  #runLater<T>(call: Call<T>, progress: Progress): Promise<T> {
-    return this.#engine.whenLoaded((files) => {
-      progress.assertWanted();
-      return call.work(files, progress);
-    });
+    await this.#engine.settled();
+    await this.#engine.loaded?.writing.close();
   }
 
   #outcome(error: unknown, operation: string, progress: Progress): unknown {

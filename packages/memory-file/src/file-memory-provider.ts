@@ -9,7 +9,8 @@ import {
   type RunContext,
   withDeadline,
 } from "@agentfw/core";
-import { engineSources, OnDemand } from "./load-engines.ts";
+import { OnDemand } from "@agentfw/core/on-demand";
+import { engineSources } from "./load-engines.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
 import { PROVIDER } from "./provider-name.ts";
@@ -79,7 +80,7 @@ export class FileMemoryProvider implements ContextProvider {
     this.sourceId = sourceId;
     this.#scope = scope;
     this.#instructions = instructions;
-    this.#engine = new OnDemand(async () => {
+    this.#engine = new OnDemand(PROVIDER, async () => {
       const { Memories } = await engineSources.memory();
       return new Memories(store, maxIndexEntries);
     });
@@ -106,7 +107,9 @@ export class FileMemoryProvider implements ContextProvider {
 
   #whenLoaded(signal: AbortSignal): Promise<Memories> {
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs: LOADING_TIMEOUT_MS, signal } as const;
-    return withDeadline("loading the tools", deadline, () => this.#engine.whenLoaded(async (memories) => memories));
+    return withDeadline("loading the tools", deadline, () =>
+      this.#engine.run("beforeRun", async (memories) => memories),
+    );
   }
 }
 

@@ -1,4 +1,5 @@
-import { AgentFrameworkError, withDeadline } from "@agentfw/core";
+import { withDeadline } from "@agentfw/core";
+import { OnDemand } from "@agentfw/core/on-demand";
 import { PROVIDER } from "./provider.ts";
 
 /** How long a call may take, and what ends it early. */
@@ -15,21 +16,24 @@ export type EngineTask<Engine, Result> = (engine: Engine, limits: CallLimits) =>
  * program that starts can still be helped, and one in the middle of an outage cannot.
  */
 export class EngineLoader<Engine> {
-  readonly #load: () => Promise<Engine>;
+  readonly #onDemand: OnDemand<Engine>;
   readonly #timeoutMs: number;
-  #loading: Promise<Engine> | undefined;
-  #engine: Engine | undefined;
 
   /** @param timeoutMs What a call may take, the wait for the engine included. */
   constructor(load: () => Promise<Engine>, timeoutMs: number) {
-    this.#load = load;
+    this.#onDemand = new OnDemand(PROVIDER, load);
     this.#timeoutMs = timeoutMs;
-    void this.#start();
   }
 
   /** The engine, once it is there. */
   get engine(): Engine | undefined {
-    return this.#engine;
+    return this.#onDemand.loaded;
+  }
+
+  /** Resolves when all that waited for the engine has begun, or failed; no later than a call would. */
+  async settled(): Promise<void> {
+    const deadline = { kind: "read", timeoutMs: this.#timeoutMs } as const;
+    await withDeadline("close", deadline, () => this.#onDemand.settled()).catch(() => undefined);
   }
 
   /**
@@ -39,7 +43,7 @@ export class EngineLoader<Engine> {
    * or the abort reason when it is not there in time. The task has not begun then, and never will.
    */
   run<Result>(name: string, signal: AbortSignal | undefined, task: EngineTask<Engine, Result>): Promise<Result> {
-    const engine = this.#engine;
+    const engine = this.#onDemand.loaded;
     return engine === undefined
       ? this.#runOnceLoaded(name, signal, task)
       : task(engine, { timeoutMs: this.#timeoutMs, signal });
@@ -54,37 +58,18 @@ export class EngineLoader<Engine> {
     const timeoutMs = this.#timeoutMs;
     return new Promise((resolve, reject) => {
       let isGivenUp = false;
-      const begin = (engine: Engine) => {
+      const begin = async (engine: Engine) => {
         if (!isGivenUp) {
           const left = Math.max(1, timeoutMs - (performance.now() - start));
           resolve(task(engine, { timeoutMs: left, signal }));
         }
       };
-      const fail = (cause: unknown) => {
-        const message = `${name}: a part of the package could not be loaded`;
-        throw new AgentFrameworkError("unavailable", message, { provider: PROVIDER, cause });
-      };
       const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-      withDeadline(name, deadline, () => (this.#loading ?? this.#start()).then(begin, fail)).catch((error) => {
+      withDeadline(name, deadline, () => this.#onDemand.run(name, begin)).catch((error) => {
         isGivenUp = true;
         // Without effect on a task that has begun: it has a deadline of its own.
         reject(error);
       });
     });
-  }
-
-  #start(): Promise<Engine> {
-    const loading = this.#load();
-    this.#loading = loading;
-    // Nobody hears of it before this does: a call that finds the engine there must not overtake one that waits for it.
-    loading.then(
-      (engine) => {
-        this.#engine = engine;
-      },
-      () => {
-        this.#loading = undefined;
-      },
-    );
-    return loading;
   }
 }

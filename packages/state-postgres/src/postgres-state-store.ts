@@ -164,6 +164,7 @@ export class PostgresStateStore implements StateStore {
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
   async close(): Promise<void> {
+    await this.#loader.settled();
     // Without an engine nothing was opened.
     await this.#loader.engine?.close();
   }
