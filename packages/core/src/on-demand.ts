@@ -1,5 +1,11 @@
 import { AgentFrameworkError } from "./errors.ts";
 
+/** Who cannot go on without the part. */
+interface Waiting<Part> {
+  begin(part: Part): void;
+  fail(cause: unknown): void;
+}
+
 /**
  * A part of a package that an import of the package leaves out. It is loaded in the background from the moment on at which
  * this is made: a program that starts can still be helped when a file is missing, and one in the middle of an outage cannot.
@@ -10,8 +16,10 @@ import { AgentFrameworkError } from "./errors.ts";
 export class OnDemand<Part> {
   readonly #provider: string;
   readonly #load: () => Promise<Part>;
-  #loading: Promise<Part> | undefined;
   #loaded: Part | undefined;
+  /** In the order of their calls. */
+  #waiting: Waiting<Part>[] = [];
+  #loading: Promise<void> | undefined;
 
   /**
    * Begins to load. That it fails is heard by those who need the part.
@@ -22,7 +30,7 @@ export class OnDemand<Part> {
   constructor(provider: string, load: () => Promise<Part>) {
     this.#provider = provider;
     this.#load = load;
-    void this.#begin();
+    this.#begin();
   }
 
   /** The part, once it is there. What is called often asks for it, and need not `run`. */
@@ -40,29 +48,45 @@ export class OnDemand<Part> {
     if (this.#loaded !== undefined) {
       return work(this.#loaded);
     }
-    return (this.#loading ?? this.#begin()).then(work, (cause: unknown) => {
-      const message = `${name}: a part of the package could not be loaded`;
-      throw new AgentFrameworkError("unavailable", message, { provider: this.#provider, cause });
+    return new Promise((resolve, reject) => {
+      const begin = (part: Part) => {
+        try {
+          resolve(work(part));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const fail = (cause: unknown) => {
+        const message = `${name}: a part of the package could not be loaded`;
+        reject(new AgentFrameworkError("unavailable", message, { provider: this.#provider, cause }));
+      };
+      this.#waiting.push({ begin, fail });
+      this.#begin();
     });
   }
 
   /** Resolves when nothing is being loaded any more, and what waited has begun. Never rejects. For what ends a provider. */
   async settled(): Promise<void> {
-    await this.#loading?.catch(() => undefined);
+    await this.#loading;
   }
 
-  #begin(): Promise<Part> {
-    const loading = this.#load();
-    this.#loading = loading;
-    // The first reaction, before those of all who wait: none that comes later can find the part and go before them.
-    loading.then(
+  #begin(): void {
+    this.#loading ??= this.#load().then(
       (part) => {
+        // In one step with those who wait: nobody who finds the part there can go before them.
         this.#loaded = part;
+        this.#end(({ begin }) => begin(part));
       },
-      () => {
-        this.#loading = undefined;
-      },
+      (cause: unknown) => this.#end(({ fail }) => fail(cause)),
     );
-    return loading;
+  }
+
+  #end(how: (one: Waiting<Part>) => void): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    this.#loading = undefined;
+    for (const one of all) {
+      how(one);
+    }
   }
 }

@@ -48,6 +48,24 @@ describe("A part that is loaded on demand", () => {
     },
   );
 
+  it("keeps that order also for those who hear of the end of loading before it does", async () => {
+    let finish = (_: string): void => undefined;
+    const loading = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const begun: string[] = [];
+    const calls: Promise<unknown>[] = [];
+    const run = (name: string) => calls.push(onDemand.run(name, async () => begun.push(name)));
+    const early = loading.then(() => run("early"));
+    const onDemand = new OnDemand("history-example", () => loading);
+    run("waiting");
+    const late = loading.then(() => run("late"));
+    finish("part");
+    await Promise.all([early, late]);
+    await Promise.all(calls);
+    expect(begun).toEqual(["waiting", "early", "late"]);
+  });
+
   it("runs at once what finds it there", async () => {
     const { onDemand, resolve } = controlled();
     resolve("part");

@@ -2,7 +2,7 @@ import { AgentFrameworkError } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 import { Deadlines } from "./deadlines.ts";
 import { gather } from "./gathering.ts";
-import { awaitEngine, type Engine, loadedEngine } from "./load-engine.ts";
+import type { Engine } from "./load-engine.ts";
 import type { Address } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import { type Server, ServerAccess } from "./server-access.ts";
@@ -66,7 +66,7 @@ export class Calls {
 
   /** Ends a connection of ours after the calls that were made before. */
   close(): Promise<void> {
-    return this.access.close(this.deadlines.size > 0);
+    return this.access.close();
   }
 }
 
@@ -107,14 +107,15 @@ class Call<T, Reply> {
   }
 
   #attempt(): void {
-    const { server } = this.#calls.access;
+    const { access } = this.#calls;
+    const { server } = access;
     if (server === undefined) {
-      const start = () => {
+      const start = async () => {
         if (!this.#isOver) {
           this.#attempt();
         }
       };
-      awaitEngine({ name: this.#request.name, start, fail: (error) => this.#fail(error, "error") });
+      access.engine.run(this.#request.name, start).catch((error: unknown) => this.#fail(error, "error"));
       return;
     }
     const client = server.connection.ready;
@@ -233,7 +234,8 @@ class Call<T, Reply> {
       );
     } else {
       // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
-      const explained = loadedEngine()?.toFrameworkError(error, name, isSent ? kind : "read") ?? error;
+      const explained =
+        this.#calls.access.engine.loaded?.toFrameworkError(error, name, isSent ? kind : "read") ?? error;
       this.#reject(why === "abort" ? error : explained);
     }
   }

@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type RedisClient, RedisHistoryStore, type RedisHistoryStoreOptions } from "../src/index.ts";
-import { type Engine, loadAnotherWay } from "../src/load-engine.ts";
+import { type Engine, engineSource } from "../src/load-engine.ts";
 import { codeOf, conversation, openClient, openStore, recordsOf, rejection } from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
 const KEY = conversation("s");
-const fromPackage = () => import("../src/engine.ts");
+const fromPackage = engineSource.load;
 
-afterEach(() => loadAnotherWay());
+afterEach(() => {
+  engineSource.load = fromPackage;
+});
 
 /** Lets a test decide when loading ends, and how. */
 function holdLoading() {
@@ -16,10 +18,10 @@ function holdLoading() {
     finish = () => resolve(fromPackage());
     fail = reject;
   });
-  loadAnotherWay(() => {
+  engineSource.load = () => {
     loads += 1;
     return loading;
-  });
+  };
   return { loading, finish, fail, loads: () => loads };
 }
 
@@ -161,9 +163,10 @@ describe("while the part that talks to the server is loaded", () => {
 });
 
 describe("once it is loaded", () => {
-  test("a call is sent in the turn in which it is made, also the first one of another store", async () => {
-    await openStore().store.read(KEY);
+  test("a call is sent in the turn in which it is made", async () => {
     const { store, sent } = openRecorded();
+    await store.read(KEY);
+    sent.length = 0;
     const calls = [store.append(KEY, recordsOf("1")), store.read(KEY)];
     expect(sent).toEqual(["evalsha", "lrange"]);
     await Promise.all(calls);
@@ -171,9 +174,10 @@ describe("once it is loaded", () => {
 
   test("it is not loaded again", async () => {
     const { finish, loads } = holdLoading();
+    const { store } = openStore();
     finish();
-    await openStore().store.read(KEY);
-    await openStore().store.append(KEY, recordsOf("1"));
+    await store.read(KEY);
+    await store.append(KEY, recordsOf("1"));
     expect(loads()).toBe(1);
   });
 });
@@ -202,7 +206,7 @@ describe("when it cannot be loaded", () => {
 
   test("the next call tries again", async () => {
     let isBroken = true;
-    loadAnotherWay(() => (isBroken ? Promise.reject(new Error("no such file")) : fromPackage()));
+    engineSource.load = () => (isBroken ? Promise.reject(new Error("no such file")) : fromPackage());
     const { store } = openStore();
     expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unavailable");
     expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unavailable");
@@ -212,7 +216,7 @@ describe("when it cannot be loaded", () => {
 
   test("close ends all the same, and the store stays closed", async () => {
     let isBroken = true;
-    loadAnotherWay(() => (isBroken ? Promise.reject(new Error("no such file")) : fromPackage()));
+    engineSource.load = () => (isBroken ? Promise.reject(new Error("no such file")) : fromPackage());
     const { store } = openStore();
     const call = codeOf(store.read(KEY));
     await store.close();

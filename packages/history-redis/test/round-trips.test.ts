@@ -127,8 +127,7 @@ describe("round trips", () => {
     );
     const sessions = Array.from({ length: 64 }, (_, index) => conversation(`session-${index}`));
     const calls = sessions.flatMap((key) => [held.append(key, recordsOf("a", "b")), held.read(key, { last: 20 })]);
-    await Promise.resolve();
-    expect(open).toHaveLength(128);
+    await expect.poll(() => open.length).toBe(128);
     for (const send of open) {
       send(undefined);
     }

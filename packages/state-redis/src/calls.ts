@@ -1,6 +1,6 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
-import { awaitEngine, type Engine, loadedEngine } from "./load-engine.ts";
+import type { Engine } from "./load-engine.ts";
 import type { Address } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import { type Server, ServerAccess } from "./server-access.ts";
@@ -55,8 +55,6 @@ const LONGEST_PAUSE_MS = 250;
  */
 export class Calls {
   readonly #access: ServerAccess;
-  /** True when a call has waited for the engine. */
-  #isAwaited = false;
   #answeredAt = 0;
 
   constructor(address: Address | RedisClient, timeoutMs: number) {
@@ -90,7 +88,7 @@ export class Calls {
 
   /** Ends a connection of ours after the calls that were made before. */
   close(): Promise<void> {
-    return this.#access.close(this.#isAwaited);
+    return this.#access.close();
   }
 
   #begin<T>(call: Call<T>, progress: Progress): Promise<Answer> {
@@ -98,15 +96,7 @@ export class Calls {
     if (server !== undefined) {
       return this.#try(server, call, progress);
     }
-    this.#isAwaited = true;
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        if (!progress.isOver) {
-          resolve(this.#begin(call, progress));
-        }
-      };
-      awaitEngine({ name: call.name, start, fail: reject });
-    });
+    return this.#access.engine.run(call.name, () => this.#begin(call, progress));
   }
 
   async #try<T>(server: Server, call: Call<T>, progress: Progress): Promise<Answer> {
@@ -173,6 +163,6 @@ export class Calls {
     }
     // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
     const met = isLate ? (problem ?? error) : error;
-    return loadedEngine()?.toFrameworkError(met, name, sentAt === undefined ? "read" : kind) ?? met;
+    return this.#access.engine.loaded?.toFrameworkError(met, name, sentAt === undefined ? "read" : kind) ?? met;
   }
 }

@@ -1,8 +1,10 @@
 import { withDeadline } from "@agentfw/core";
+import { OnDemand } from "@agentfw/core/on-demand";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import { awaitEngine, type Engine, loadEngine, loadedEngine } from "./load-engine.ts";
+import { type Engine, engineSource } from "./load-engine.ts";
 import type { Address } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** What answers calls. */
 export interface Server {
@@ -12,6 +14,7 @@ export interface Server {
 
 /** A store's way to its server: the engine, and the connection that this makes. */
 export class ServerAccess {
+  readonly engine: OnDemand<Engine>;
   readonly #address: Address | RedisClient;
   readonly #timeoutMs: number;
   #server: Server | undefined;
@@ -21,7 +24,7 @@ export class ServerAccess {
   constructor(address: Address | RedisClient, timeoutMs: number) {
     this.#address = address;
     this.#timeoutMs = timeoutMs;
-    loadEngine();
+    this.engine = new OnDemand(PROVIDER, engineSource.load);
   }
 
   /** Undefined until the engine is loaded. */
@@ -29,26 +32,18 @@ export class ServerAccess {
     return this.#server ?? this.#reach();
   }
 
-  /**
-   * Ends a connection of ours after the calls that were made before.
-   *
-   * @param isAwaited True when any of them may still wait for the engine.
-   */
-  close(isAwaited: boolean): Promise<void> {
-    if (this.server !== undefined || !isAwaited) {
-      return this.#end();
+  /** Ends a connection of ours after the calls that were made before, none of which waits for the engine longer than its time. */
+  async close(): Promise<void> {
+    if (this.server === undefined) {
+      const deadline = { kind: "read", timeoutMs: this.#timeoutMs } as const;
+      await withDeadline("close", deadline, () => this.engine.settled()).catch(() => undefined);
     }
-    // In turn with those that wait, none of which waits longer than its time.
-    const inTurn = () =>
-      new Promise<void>((resolve) => {
-        const end = () => resolve(this.#end());
-        awaitEngine({ name: "close", start: end, fail: end });
-      });
-    return withDeadline("close", { kind: "read", timeoutMs: this.#timeoutMs }, inTurn).catch(() => undefined);
+    this.#isClosed = true;
+    await this.server?.connection.close();
   }
 
   #reach(): Server | undefined {
-    const engine = loadedEngine();
+    const engine = this.engine.loaded;
     if (engine !== undefined) {
       const { borrow, OwnConnection } = engine;
       const address = this.#address;
@@ -59,10 +54,5 @@ export class ServerAccess {
       this.#server = { engine, connection };
     }
     return this.#server;
-  }
-
-  async #end(): Promise<void> {
-    this.#isClosed = true;
-    await this.server?.connection.close();
   }
 }
