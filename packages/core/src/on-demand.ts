@@ -1,11 +1,5 @@
 import { AgentFrameworkError } from "./errors.ts";
 
-/** Who cannot go on without the part. */
-interface Waiting<Part> {
-  begin(part: Part): void;
-  fail(cause: unknown): void;
-}
-
 /**
  * A part of a package that an import of the package leaves out. It is loaded in the background from the moment on at which
  * this is made: a program that starts can still be helped when a file is missing, and one in the middle of an outage cannot.
@@ -16,10 +10,9 @@ interface Waiting<Part> {
 export class OnDemand<Part> {
   readonly #provider: string;
   readonly #load: () => Promise<Part>;
-  #loaded: Part | undefined;
-  /** In the order of their calls. */
-  #waiting: Waiting<Part>[] = [];
-  #loading: Promise<void> | undefined;
+  #part: Part | undefined;
+  #loading: Promise<Part> | undefined;
+  #waiting = 0;
 
   /**
    * Begins to load. That it fails is heard by those who need the part.
@@ -30,63 +23,59 @@ export class OnDemand<Part> {
   constructor(provider: string, load: () => Promise<Part>) {
     this.#provider = provider;
     this.#load = load;
-    this.#begin();
+    void this.#begin();
   }
 
-  /** The part, once it is there. What is called often asks for it, and need not `run`. */
+  /** The part, once it is there and nobody waits for it. What is called often asks for it, and need not `run`. */
   get loaded(): Part | undefined {
-    return this.#loaded;
+    // A promise tells those who wait one after another, and who comes in between must not go before them.
+    return this.#waiting === 0 ? this.#part : undefined;
   }
 
   /**
-   * Calls `work` with the part: at once where it is there, else when it is. Sets no time limit; `withDeadline` around it does.
+   * Calls `work` with the part: at once where it is there, else when it is, in the asynchronous context of this call. Sets no
+   * time limit; `withDeadline` around it does.
    *
    * @throws what `work` throws; `unavailable` when the part cannot be loaded, and nothing was done then. The next call tries
    * to load it again.
    */
   run<Result>(name: string, work: (part: Part) => Promise<Result>): Promise<Result> {
-    if (this.#loaded !== undefined) {
-      return work(this.#loaded);
+    const part = this.loaded;
+    if (part !== undefined) {
+      return work(part);
     }
-    return new Promise((resolve, reject) => {
-      const begin = (part: Part) => {
-        try {
-          resolve(work(part));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const fail = (cause: unknown) => {
+    this.#waiting += 1;
+    return (this.#loading ?? this.#begin()).then(
+      (loaded) => {
+        this.#waiting -= 1;
+        return work(loaded);
+      },
+      (cause: unknown) => {
+        this.#waiting -= 1;
         const message = `${name}: a part of the package could not be loaded`;
-        reject(new AgentFrameworkError("unavailable", message, { provider: this.#provider, cause }));
-      };
-      this.#waiting.push({ begin, fail });
-      this.#begin();
-    });
+        throw new AgentFrameworkError("unavailable", message, { provider: this.#provider, cause });
+      },
+    );
   }
 
   /** Resolves when nothing is being loaded any more, and what waited has begun. Never rejects. For what ends a provider. */
   async settled(): Promise<void> {
-    await this.#loading;
+    do {
+      await this.#loading?.catch(() => undefined);
+    } while (this.#waiting > 0);
   }
 
-  #begin(): void {
-    this.#loading ??= this.#load().then(
+  #begin(): Promise<Part> {
+    const loading = this.#load();
+    this.#loading = loading;
+    loading.then(
       (part) => {
-        // In one step with those who wait: nobody who finds the part there can go before them.
-        this.#loaded = part;
-        this.#end(({ begin }) => begin(part));
+        this.#part = part;
       },
-      (cause: unknown) => this.#end(({ fail }) => fail(cause)),
+      () => {
+        this.#loading = undefined;
+      },
     );
-  }
-
-  #end(how: (one: Waiting<Part>) => void): void {
-    const all = this.#waiting;
-    this.#waiting = [];
-    this.#loading = undefined;
-    for (const one of all) {
-      how(one);
-    }
+    return loading;
   }
 }

@@ -162,7 +162,7 @@ export function assertReadOptions(options: ReadOptions): void {
 export function assertListFilter(filter: HistoryListFilter): void {
   assertObject(filter, "filter");
   // Also where it is false or undefined: what asks whether there is an allOwners must never list everybody's.
-  if ("owner" in filter === ("allOwners" in filter) || ("allOwners" in filter && filter.allOwners !== true)) {
+  if ("owner" in filter === "allOwners" in filter || ("allOwners" in filter && filter.allOwners !== true)) {
     throw configurationError("filter", "must hold either an owner or allOwners: true");
   }
   if ("owner" in filter) {

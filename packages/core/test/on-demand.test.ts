@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import { OnDemand } from "../src/on-demand.ts";
 
@@ -64,6 +65,18 @@ describe("A part that is loaded on demand", () => {
     await Promise.all([early, late]);
     await Promise.all(calls);
     expect(begun).toEqual(["waiting", "early", "late"]);
+  });
+
+  it("begins what waits in the context of its call, as what runs at once", async () => {
+    const { onDemand, resolve } = controlled();
+    const caller = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const run = (name: string) => caller.run(name, () => onDemand.run(name, async () => seen.push(caller.getStore())));
+    const calls = [run("a"), run("b")];
+    resolve("part");
+    await Promise.all(calls);
+    await run("c");
+    expect(seen).toEqual(["a", "b", "c"]);
   });
 
   it("runs at once what finds it there", async () => {

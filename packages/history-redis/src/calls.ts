@@ -109,15 +109,19 @@ class Call<T, Reply> {
   #attempt(): void {
     const { access } = this.#calls;
     const { server } = access;
-    if (server === undefined) {
-      const start = async () => {
-        if (!this.#isOver) {
-          this.#attempt();
-        }
-      };
-      access.engine.run(this.#request.name, start).catch((error: unknown) => this.#fail(error, "error"));
+    if (server !== undefined) {
+      this.#attemptAt(server);
       return;
     }
+    const start = async (engine: Engine) => {
+      if (!this.#isOver) {
+        this.#attemptAt(access.reach(engine));
+      }
+    };
+    access.engine.run(this.#request.name, start).catch((error: unknown) => this.#fail(error, "error"));
+  }
+
+  #attemptAt(server: Server): void {
     const client = server.connection.ready;
     if (client !== undefined) {
       this.#send(server, client, this.#request.send);

@@ -92,11 +92,11 @@ export class Calls {
   }
 
   #begin<T>(call: Call<T>, progress: Progress): Promise<Answer> {
-    const { server } = this.#access;
-    if (server !== undefined) {
-      return this.#try(server, call, progress);
-    }
-    return this.#access.engine.run(call.name, () => this.#begin(call, progress));
+    const access = this.#access;
+    const { server } = access;
+    return server === undefined
+      ? access.engine.run(call.name, (engine) => this.#try(access.reach(engine), call, progress))
+      : this.#try(server, call, progress);
   }
 
   async #try<T>(server: Server, call: Call<T>, progress: Progress): Promise<Answer> {

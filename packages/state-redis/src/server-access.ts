@@ -27,9 +27,16 @@ export class ServerAccess {
     this.engine = new OnDemand(PROVIDER, engineSource.load);
   }
 
-  /** Undefined until the engine is loaded. */
+  /** Undefined until the engine is loaded, and all who waited for it have begun. */
   get server(): Server | undefined {
-    return this.#server ?? this.#reach();
+    const engine = this.engine.loaded;
+    return engine === undefined ? undefined : this.reach(engine);
+  }
+
+  /** For who waited for the engine: what it reaches. */
+  reach(engine: Engine): Server {
+    this.#server ??= this.#makeServer(engine);
+    return this.#server;
   }
 
   /** Ends a connection of ours after the calls that were made before, none of which waits for the engine longer than its time. */
@@ -42,17 +49,13 @@ export class ServerAccess {
     await this.server?.connection.close();
   }
 
-  #reach(): Server | undefined {
-    const engine = this.engine.loaded;
-    if (engine !== undefined) {
-      const { borrow, OwnConnection } = engine;
-      const address = this.#address;
-      const connection = "call" in address ? borrow(address) : new OwnConnection(address, this.#timeoutMs);
-      if (this.#isClosed) {
-        void connection.close();
-      }
-      this.#server = { engine, connection };
+  #makeServer(engine: Engine): Server {
+    const { borrow, OwnConnection } = engine;
+    const address = this.#address;
+    const connection = "call" in address ? borrow(address) : new OwnConnection(address, this.#timeoutMs);
+    if (this.#isClosed) {
+      void connection.close();
     }
-    return this.#server;
+    return { engine, connection };
   }
 }
