@@ -37,12 +37,16 @@ export class OnDemand<Part> {
    * time limit; `withDeadline` around it does.
    *
    * @throws what `work` throws; `unavailable` when the part cannot be loaded, and nothing was done then. The next call tries
-   * to load it again.
+   * to load it again. Node 20 remembers a file that it could not read, and needs a new process then.
    */
   run<Result>(name: string, work: (part: Part) => Promise<Result>): Promise<Result> {
     const part = this.loaded;
     if (part !== undefined) {
-      return work(part);
+      try {
+        return work(part);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     }
     this.#waiting += 1;
     return (this.#loading ?? this.#begin()).then(
@@ -58,15 +62,16 @@ export class OnDemand<Part> {
     );
   }
 
-  /** Resolves when nothing is being loaded any more, and what waited has begun. Never rejects. For what ends a provider. */
+  /** Resolves when all that waits has begun, or failed. Never rejects. For what ends a provider. */
   async settled(): Promise<void> {
-    do {
+    while (this.#waiting > 0) {
       await this.#loading?.catch(() => undefined);
-    } while (this.#waiting > 0);
+    }
   }
 
   #begin(): Promise<Part> {
-    const loading = this.#load();
+    // Some bundlers' import throws.
+    const loading = new Promise<Part>((resolve) => resolve(this.#load()));
     this.#loading = loading;
     loading.then(
       (part) => {

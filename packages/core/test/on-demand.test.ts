@@ -128,6 +128,12 @@ describe("A part that is loaded on demand", () => {
     expect(loads).toBe(2);
   });
 
+  it("is settled where nobody waits, although it is not there", async () => {
+    const { onDemand } = controlled();
+    await onDemand.settled();
+    expect(onDemand.loaded).toBeUndefined();
+  });
+
   it("is settled when loading has ended, whichever way, behind all that waited for it", async () => {
     for (const isGood of [true, false]) {
       const { onDemand, resolve, reject } = controlled();
@@ -144,6 +150,37 @@ describe("A part that is loaded on demand", () => {
       await Promise.all([waiting, settled]);
       expect(told).toEqual([isGood ? "begun" : "failed", "settled"]);
     }
+  });
+
+  it("takes a load that throws for one that rejects, and is as good as new after it", async () => {
+    const loads = [
+      () => Promise.reject(new Error("first")),
+      () => {
+        throw new Error("second");
+      },
+      async () => "part",
+    ];
+    const onDemand = new OnDemand<string>(
+      "history-example",
+      () => loads.shift()?.() ?? Promise.reject(new Error("last")),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await expect(onDemand.run("a", async () => undefined)).rejects.toMatchObject({ cause: { message: "second" } });
+    expect(await onDemand.run("b", async (part) => part)).toBe("part");
+    expect(onDemand.loaded).toBe("part");
+    await onDemand.settled();
+  });
+
+  it("makes a rejection of what the work throws, whether it waited or not", async () => {
+    const { onDemand, resolve } = controlled();
+    const failure = new Error("refused");
+    const work = (): Promise<void> => {
+      throw failure;
+    };
+    const waiting = onDemand.run("a", work);
+    resolve("part");
+    await expect(waiting).rejects.toBe(failure);
+    await expect(onDemand.run("b", work)).rejects.toBe(failure);
   });
 
   it("hands on what the work rejects with", async () => {

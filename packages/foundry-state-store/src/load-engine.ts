@@ -26,9 +26,11 @@ export function loadEngine<T>(
   load: () => Promise<T>,
   { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
 ): Promise<T> {
-  return withDeadline("getOrCreate", { kind: "read", provider: PROVIDER, timeoutMs, signal }, () =>
-    load().catch((cause: unknown) => {
+  return withDeadline("getOrCreate", { kind: "read", provider: PROVIDER, timeoutMs, signal }, async () => {
+    try {
+      return await load();
+    } catch (cause) {
       throw stateError("unavailable", "a part of the package could not be loaded", { cause });
-    }),
-  );
+    }
+  });
 }

@@ -108,6 +108,11 @@ class Call<T, Reply> {
 
   #attempt(): void {
     const { access } = this.#calls;
+    if (access.refuses) {
+      const message = `${this.#request.name}: the store was closed`;
+      this.#fail(new AgentFrameworkError("unavailable", message, { provider: PROVIDER }), "error");
+      return;
+    }
     const { server } = access;
     if (server !== undefined) {
       this.#attemptAt(server);

@@ -108,6 +108,9 @@ export function resolveConnection(connection: RedisHistoryStoreConnection): Addr
   if (typeof client !== "object" || client === null || typeof client.call !== "function") {
     throw configurationError("client", "must have a call method, as Redis and Cluster of ioredis do");
   }
+  if (client.on !== undefined && typeof client.on !== "function") {
+    throw configurationError("client", "must have an on method, or none");
+  }
   return client;
 }
 

@@ -18,6 +18,7 @@ export class ServerAccess {
   readonly #address: Address | RedisClient;
   readonly #timeoutMs: number;
   #server: Server | undefined;
+  #isClosing = false;
   #isClosed = false;
 
   /** Begins to load the engine, so that it is there before the first call, and long before the first failure. */
@@ -25,6 +26,11 @@ export class ServerAccess {
     this.#address = address;
     this.#timeoutMs = timeoutMs;
     this.engine = new OnDemand(PROVIDER, engineSource.load);
+  }
+
+  /** True once `close` was called: nothing more goes to a server of our own. What waits for the engine still does. */
+  get refuses(): boolean {
+    return this.#isClosing && !("call" in this.#address);
   }
 
   /** Undefined until the engine is loaded, and all who waited for it have begun. */
@@ -41,6 +47,7 @@ export class ServerAccess {
 
   /** Ends a connection of ours after the calls that were made before, none of which waits for the engine longer than its time. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (this.server === undefined) {
       const deadline = { kind: "read", timeoutMs: this.#timeoutMs } as const;
       await withDeadline("close", deadline, () => this.engine.settled()).catch(() => undefined);

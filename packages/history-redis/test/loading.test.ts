@@ -153,6 +153,17 @@ describe("while the part that talks to the server is loaded", () => {
     expect(await codeOf(store.read(KEY))).toBe("unavailable");
   });
 
+  test("a call behind close is refused, also while those before it wait", async () => {
+    const { finish } = holdLoading();
+    const { store } = openStore();
+    const before = store.append(KEY, recordsOf("1"));
+    const closed = store.close();
+    const behind = rejection(store.append(KEY, recordsOf("2")));
+    finish();
+    expect(await behind).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
+    await Promise.all([before, closed]);
+  });
+
   test("close waits no longer than the calls before it may take", async () => {
     holdLoading();
     const { store } = openStore({ timeoutMs: 50 });

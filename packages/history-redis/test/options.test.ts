@@ -131,6 +131,7 @@ describe("the connection", () => {
     ["url", "redis://app:100%@host"],
     ["client", {}],
     ["client", { call: "evalsha" }],
+    ["client", { call: async () => 1, on: 5 }],
     ["client", null],
     ["client", "redis://host"],
     ["uri", "redis://host"],

@@ -86,7 +86,8 @@ export class Calls {
 
   /** Resolves when everything under way has ended, also what nobody waits for any more. */
   async close(): Promise<void> {
-    await this.#engine.settled();
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
+    await withDeadline("close", deadline, () => this.#engine.settled());
     await this.#engine.loaded?.writing.close();
   }
 

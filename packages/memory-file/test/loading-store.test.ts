@@ -111,6 +111,14 @@ describe("while the engine of the store is not there", () => {
     await expect(access(root)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
+  test("close waits no longer than a call may take", async () => {
+    const { release } = await holdEngine("store");
+    const { store } = await openStore({ timeoutMs: 50 });
+    const calls = [store.write("a.md", "x"), store.close()];
+    expect(await Promise.all(calls.map(codeOf))).toEqual(["timeout", "timeout"]);
+    release();
+  });
+
   test("close waits for the writes that were called before it", async () => {
     const { release } = await holdEngine("store");
     const { store } = await openStore();

@@ -57,19 +57,26 @@ export class EngineLoader<Engine> {
     const start = performance.now();
     const timeoutMs = this.#timeoutMs;
     return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       let isGivenUp = false;
+      const giveUp = (error: unknown) => {
+        isGivenUp = true;
+        signal?.removeEventListener("abort", onAbort);
+        // Without effect on a task that has begun: it has a deadline of its own.
+        reject(error);
+      };
+      const onAbort = () => giveUp(signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
       const begin = async (engine: Engine) => {
+        // Not two listeners for one call: Node warns of a signal that has many.
+        signal?.removeEventListener("abort", onAbort);
         if (!isGivenUp) {
-          const left = Math.max(1, timeoutMs - (performance.now() - start));
+          const left = Math.max(1, Math.ceil(timeoutMs - (performance.now() - start)));
           resolve(task(engine, { timeoutMs: left, signal }));
         }
       };
-      const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-      withDeadline(name, deadline, () => this.#onDemand.run(name, begin)).catch((error) => {
-        isGivenUp = true;
-        // Without effect on a task that has begun: it has a deadline of its own.
-        reject(error);
-      });
+      const deadline = { kind: "read", provider: PROVIDER, timeoutMs } as const;
+      withDeadline(name, deadline, () => this.#onDemand.run(name, begin)).catch(giveUp);
     });
   }
 }

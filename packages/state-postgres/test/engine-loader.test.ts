@@ -97,6 +97,24 @@ describe("while the engine is loaded", () => {
     expect(task).not.toHaveBeenCalled();
   });
 
+  test("a signal never has two listeners of one call", async () => {
+    const { load, open } = gate();
+    const loader = new EngineLoader(load, 5000);
+    const { signal } = new AbortController();
+    let [listeners, most] = [0, 0];
+    vi.spyOn(signal, "addEventListener").mockImplementation(() => {
+      listeners += 1;
+      most = Math.max(most, listeners);
+    });
+    vi.spyOn(signal, "removeEventListener").mockImplementation(() => {
+      listeners -= 1;
+    });
+    const call = loader.run("read", signal, async () => signal.addEventListener("abort", () => {}));
+    open();
+    await call;
+    expect([listeners, most]).toEqual([1, 1]);
+  });
+
   test("an abort after the call has begun is the task's to answer", async () => {
     const controller = new AbortController();
     const answer = new EngineLoader(async () => ENGINE, 5000).run("set", controller.signal, async () => {

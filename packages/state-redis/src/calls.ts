@@ -93,10 +93,21 @@ export class Calls {
 
   #begin<T>(call: Call<T>, progress: Progress): Promise<Answer> {
     const access = this.#access;
+    if (access.refuses) {
+      throw new AgentFrameworkError("unavailable", `${call.name}: the store was closed`, { provider: PROVIDER });
+    }
     const { server } = access;
     return server === undefined
-      ? access.engine.run(call.name, (engine) => this.#try(access.reach(engine), call, progress))
+      ? access.engine.run(call.name, (engine) => this.#beginLate(engine, call, progress))
       : this.#try(server, call, progress);
+  }
+
+  async #beginLate<T>(engine: Engine, call: Call<T>, progress: Progress): Promise<Answer> {
+    if (progress.isOver) {
+      // Nobody hears this, and nothing is opened for it.
+      throw new engine.RedisProblem("given up before it was sent");
+    }
+    return this.#try(this.#access.reach(engine), call, progress);
   }
 
   async #try<T>(server: Server, call: Call<T>, progress: Progress): Promise<Answer> {
