@@ -139,7 +139,11 @@ export class FileSystemFileStore implements FileStore {
     });
   }
 
-  /** Resolves when the writes under way have ended. The store can be used again afterwards. */
+  /**
+   * Resolves when the writes under way have ended. The store can be used again afterwards.
+   *
+   * @throws `timeout` when calls wait longer than their time for the part of the package that works on the disk.
+   */
   async close(): Promise<void> {
     await this.#calls.close();
   }

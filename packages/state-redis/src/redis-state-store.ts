@@ -151,7 +151,10 @@ export class RedisStateStore implements StateStore {
     return { keys: found, ...(last === "" ? {} : { cursor: last }) };
   }
 
-  /** Ends the connection that the store made itself, after the calls under way; a client that was passed in stays. */
+  /**
+   * Ends the connection that the store made itself, after the calls under way; later calls reject with `unavailable`. A
+   * client that was passed in stays open, and so does a store on it.
+   */
   close(): Promise<void> {
     return this.#calls.close();
   }
