@@ -1,3 +1,3 @@
 import { library } from "../../tsdown.base.ts";
 
-export default library(["src/index.ts", "src/files.ts", "src/on-demand.ts", "src/run.ts"], "neutral");
+export default library(["src/index.ts", "src/files.ts", "src/backend.ts", "src/run.ts"], "neutral");

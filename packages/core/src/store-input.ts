@@ -88,6 +88,14 @@ export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
+/** Refuses a text of more than so many bytes as UTF-8. @throws `too_large` */
+export function assertByteLength(text: string, field: string, maxBytes: number): void {
+  // No UTF-8 text is longer than three bytes a unit, so most need no exact count.
+  if (text.length * 3 > maxBytes && utf8Length(text) > maxBytes) {
+    throw new AgentFrameworkError("too_large", `${field}: above the limit of ${maxBytes} bytes`);
+  }
+}
+
 /**
  * Refuses records that a store must not take, before anything is written.
  *
@@ -100,10 +108,9 @@ export function assertHistoryRecords(records: readonly HistoryRecord[], maxRecor
   }
   const seen = new Set<string>();
   for (let index = 0; index < records.length; index += 1) {
-    const fault = faultOf(records[index], seen, maxRecordBytes);
+    const fault = faultOf(records[index], seen, index, maxRecordBytes);
     if (fault !== undefined) {
-      const [member, rule, code = "configuration"] = fault;
-      throw new AgentFrameworkError(code, `records[${index}]${member}: ${rule}`);
+      throw configurationError(`records[${index}]${fault[0]}`, fault[1]);
     }
   }
 }
@@ -112,8 +119,9 @@ export function assertHistoryRecords(records: readonly HistoryRecord[], maxRecor
 function faultOf(
   record: unknown,
   seen: Set<string>,
+  index: number,
   maxRecordBytes: number,
-): readonly [member: string, rule: string, code?: "too_large"] | undefined {
+): readonly [member: string, rule: string] | undefined {
   if (!isObject(record)) {
     return ["", "must be an object"];
   }
@@ -127,9 +135,8 @@ function faultOf(
   if (typeof data !== "string" || data.includes("\n") || data.includes("\r")) {
     return [".data", "must be one JSON text on one line"];
   }
-  // No UTF-8 text is longer than three bytes a unit, so most records need no exact count.
-  if (data.length * 3 > maxRecordBytes && utf8Length(data) > maxRecordBytes) {
-    return [".data", `above the limit of ${maxRecordBytes} bytes`, "too_large"];
+  if (data.length * 3 > maxRecordBytes) {
+    assertByteLength(data, `records[${index}].data`, maxRecordBytes);
   }
   return KnownRecord.is(record) || isWellFormedJson(data) ? undefined : [".data", "must be one well-formed JSON text"];
 }

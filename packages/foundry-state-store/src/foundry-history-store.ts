@@ -20,7 +20,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
 import { parseEdge, parseListCursor } from "./history/cursors.ts";

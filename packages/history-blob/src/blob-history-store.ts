@@ -17,9 +17,8 @@ import {
   type HistoryRecord,
   type HistoryStore,
   type ReadOptions,
-  withDeadline,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import { type CallBody, runCall } from "./call.ts";
 import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
@@ -167,8 +166,7 @@ export class BlobHistoryStore implements HistoryStore {
   /** Forgets what is kept in memory. A client that was passed in stays open; the store's own has nothing to close. */
   async close(): Promise<void> {
     // Writes that wait for the engine wait no longer than this.
-    const limits = { kind: "read", timeoutMs: this.#settings.timeoutMs } as const;
-    await withDeadline("close", limits, () => this.#engine.settled()).catch(() => undefined);
+    await this.#engine.settled(this.#settings.timeoutMs);
     await this.#engine.loaded?.close();
   }
 

@@ -1,5 +1,5 @@
 import { withDeadline } from "@agentfw/core";
-import type { OnDemand } from "@agentfw/core/on-demand";
+import type { OnDemand } from "@agentfw/core/backend";
 import type { Engine } from "./engine.ts";
 import { PROVIDER } from "./errors.ts";
 

@@ -1,5 +1,5 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { engineSource } from "./load-engine.ts";
 import type { Settings } from "./options.ts";
@@ -64,8 +64,7 @@ export class Calls {
 
   /** Runs what ends the use of the files, behind all that waits for the engine; without one there is nothing to end. */
   async close(): Promise<void> {
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
-    await withDeadline("close", deadline, () => this.#engine.settled());
+    await this.#engine.settled(this.#timeoutMs);
     if (this.#engine.loaded !== undefined) {
       await this.run({ kind: "read", operation: "close", signal: undefined, work: (files) => files.close() });
     }

@@ -1,5 +1,5 @@
 import { withDeadline } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider.ts";
 
 /** How long a call may take, and what ends it early. */
@@ -32,8 +32,7 @@ export class EngineLoader<Engine> {
 
   /** Resolves when all that waited for the engine has begun, or failed; no later than a call would. */
   async settled(): Promise<void> {
-    const deadline = { kind: "read", timeoutMs: this.#timeoutMs } as const;
-    await withDeadline("close", deadline, () => this.#onDemand.settled()).catch(() => undefined);
+    await this.#onDemand.settled(this.#timeoutMs);
   }
 
   /**

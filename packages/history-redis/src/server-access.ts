@@ -1,5 +1,4 @@
-import { withDeadline } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, engineSource } from "./load-engine.ts";
@@ -49,8 +48,7 @@ export class ServerAccess {
   async close(): Promise<void> {
     this.#isClosing = true;
     if (this.server === undefined) {
-      const deadline = { kind: "read", timeoutMs: this.#timeoutMs } as const;
-      await withDeadline("close", deadline, () => this.engine.settled()).catch(() => undefined);
+      await this.engine.settled(this.#timeoutMs);
     }
     this.#isClosed = true;
     await this.server?.connection.close();

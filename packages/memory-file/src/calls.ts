@@ -1,5 +1,5 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import { engineSources } from "./load-engines.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
@@ -86,8 +86,7 @@ export class Calls {
 
   /** Resolves when everything under way has ended, also what nobody waits for any more. */
   async close(): Promise<void> {
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
-    await withDeadline("close", deadline, () => this.#engine.settled());
+    await this.#engine.settled(this.#timeoutMs);
     await this.#engine.loaded?.writing.close();
   }
 

@@ -9,7 +9,7 @@ import {
   type RunContext,
   withDeadline,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/on-demand";
+import { OnDemand } from "@agentfw/core/backend";
 import { engineSources } from "./load-engines.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";

@@ -1,8 +1,8 @@
-import { AgentFrameworkError, configurationError } from "../errors.ts";
-import { isPlainObject } from "../json.ts";
+import { assertStateText, assertTags } from "../backend/state-input.ts";
+import { configurationError } from "../errors.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "../ports/state-types.ts";
-import { assertCount, assertName, assertObject, assertOneOf, utf8Length } from "../store-input.ts";
+import { assertCount, assertName, assertObject, assertOneOf } from "../store-input.ts";
 import { conflict, idleMs, MAX_BYTES, Partitions } from "./in-memory-parts.ts";
 
 /** Options of {@link InMemoryStateStore}. */
@@ -116,7 +116,7 @@ export class InMemoryStateStore implements StateStore {
     items: Map<string, Entry>,
     key: string,
     text: string,
-    tags: Tags | undefined,
+    tags: Tags | undefined = {},
     existing: Entry | undefined,
   ): { etag: string } {
     assertStateText(text, this.capabilities.maxValueBytes);
@@ -132,35 +132,6 @@ export class InMemoryStateStore implements StateStore {
       expiresAt: this.#now() + this.#ttlMs,
     });
     return { etag };
-  }
-}
-
-/** Refuses a value that is not the text of one JSON object, or above the limit. */
-export function assertStateText(text: string, maxValueBytes: number): void {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw configurationError("text", "must be the JSON text of an object", error);
-  }
-  if (!isPlainObject(value)) {
-    throw configurationError("text", "must be the JSON text of an object");
-  }
-  if (text.length * 3 > maxValueBytes && utf8Length(text) > maxValueBytes) {
-    throw new AgentFrameworkError("too_large", `text: above the limit of ${maxValueBytes} bytes`);
-  }
-}
-
-/** Refuses tags that are not a plain object of strings. */
-export function assertTags(tags: Tags | undefined = {}): void {
-  // A Map would be no tags at all.
-  if (!isPlainObject(tags)) {
-    throw configurationError("tags", "must be an object");
-  }
-  for (const [name, value] of Object.entries(tags)) {
-    if (name === "" || typeof value !== "string") {
-      throw configurationError(`tags.${name}`, "must be a string under a non-empty name");
-    }
   }
 }
 

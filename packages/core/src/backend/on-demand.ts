@@ -1,4 +1,11 @@
-import { AgentFrameworkError } from "./errors.ts";
+import { withDeadline } from "../deadline.ts";
+import { AgentFrameworkError } from "../errors.ts";
+
+/** How long a call may take, and what ends it early. */
+export interface CallLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
 
 /**
  * A part of a package that an import of the package leaves out. It is loaded in the background from the moment on at which
@@ -62,8 +69,52 @@ export class OnDemand<Part> {
     );
   }
 
-  /** Resolves when all that waits has begun, or failed. Never rejects. For what ends a provider. */
-  async settled(): Promise<void> {
+  /**
+   * As `run`, for work that keeps its own limits, of which it is given what the wait has left.
+   *
+   * @throws as `run` does, or `timeout` or the abort reason when the part is not there in time: the work has not begun
+   * then, and never will.
+   */
+  runWithin<Result>(
+    name: string,
+    { timeoutMs, signal }: CallLimits,
+    work: (part: Part, limits: CallLimits) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.loaded !== undefined) {
+      return this.run(name, (part) => work(part, { timeoutMs, signal }));
+    }
+    const start = performance.now();
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      let isGivenUp = false;
+      const giveUp = (error: unknown) => {
+        isGivenUp = true;
+        signal?.removeEventListener("abort", onAbort);
+        // Without effect on work that has begun: that has a deadline of its own.
+        reject(error);
+      };
+      const onAbort = () => giveUp(signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const begin = async (part: Part) => {
+        // Not two listeners for one call: Node warns of a signal that has many.
+        signal?.removeEventListener("abort", onAbort);
+        if (!isGivenUp) {
+          const left = Math.max(1, Math.ceil(timeoutMs - (performance.now() - start)));
+          resolve(work(part, { timeoutMs: left, signal }));
+        }
+      };
+      const deadline = { kind: "read", provider: this.#provider, timeoutMs } as const;
+      withDeadline(name, deadline, () => this.run(name, begin)).catch(giveUp);
+    });
+  }
+
+  /** Resolves when all that waits has begun, or failed, or so much time has passed. Never rejects. For what ends a provider. */
+  async settled(timeoutMs: number): Promise<void> {
+    const deadline = { kind: "read", provider: this.#provider, timeoutMs } as const;
+    await withDeadline("close", deadline, () => this.#allBegun()).catch(() => undefined);
+  }
+
+  async #allBegun(): Promise<void> {
     while (this.#waiting > 0) {
       await this.#loading?.catch(() => undefined);
     }

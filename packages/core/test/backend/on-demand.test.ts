@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
-import { OnDemand } from "../src/on-demand.ts";
+import { OnDemand } from "../../src/backend/on-demand.ts";
 
 /** A part that is there, or cannot be, when the test says so. */
 function controlled() {
@@ -130,7 +130,7 @@ describe("A part that is loaded on demand", () => {
 
   it("is settled where nobody waits, although it is not there", async () => {
     const { onDemand } = controlled();
-    await onDemand.settled();
+    await onDemand.settled(20_000);
     expect(onDemand.loaded).toBeUndefined();
   });
 
@@ -139,7 +139,7 @@ describe("A part that is loaded on demand", () => {
       const { onDemand, resolve, reject } = controlled();
       const told: string[] = [];
       const waiting = onDemand.run("a", async () => told.push("begun")).catch(() => told.push("failed"));
-      const settled = onDemand.settled().then(() => told.push("settled"));
+      const settled = onDemand.settled(20_000).then(() => told.push("settled"));
       await Promise.resolve();
       expect(told).toEqual([]);
       if (isGood) {
@@ -168,7 +168,7 @@ describe("A part that is loaded on demand", () => {
     await expect(onDemand.run("a", async () => undefined)).rejects.toMatchObject({ cause: { message: "second" } });
     expect(await onDemand.run("b", async (part) => part)).toBe("part");
     expect(onDemand.loaded).toBe("part");
-    await onDemand.settled();
+    await onDemand.settled(20_000);
   });
 
   it("makes a rejection of what the work throws, whether it waited or not", async () => {

@@ -1,0 +1,14 @@
+/**
+ * What those who write a backend need and must not decide for themselves: what options and arguments are refused, in the
+ * same words everywhere; what a connection that cannot be made means; a part that is loaded on demand; calls that wait for
+ * each other. An entry of its own, because only backends load it.
+ */
+
+export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { KeyedQueue } from "./backend/keyed-queue.ts";
+export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
+export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
+export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
+export { assertByteLength } from "./store-input.ts";

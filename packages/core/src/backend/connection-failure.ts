@@ -1,0 +1,42 @@
+import type { ErrorCode } from "../errors.ts";
+
+/** Why there is no connection. Nothing was sent. */
+export interface ConnectionFailure {
+  /** `unavailable` for what may pass, `configuration` for what does not. */
+  readonly code: Extract<ErrorCode, "unavailable" | "configuration">;
+  readonly reason: string;
+}
+
+const NOT_CONNECTED: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "connection refused"],
+  ["ENOTFOUND", "the host name is not known"],
+  ["EAI_AGAIN", "the host name could not be looked up"],
+  ["EHOSTUNREACH", "the host cannot be reached"],
+  ["ENETUNREACH", "the network cannot be reached"],
+]);
+
+/** Codes for a certificate that is not accepted. To try again helps against none of them. */
+const UNTRUSTED =
+  /^(?:CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_CERT_)|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/;
+
+/** Codes of a server that answers something else than TLS, or no version of it that both know. */
+const NO_TLS = /^(?:ERR_SSL_|EPROTO$)/;
+
+/**
+ * What an error of Node says about a connection that could not be made, by its `code`; undefined for everything else, and
+ * then a request may have been sent. The codes are those of Node's `dns`, `net` and `tls`.
+ */
+export function connectionFailure(error: unknown): ConnectionFailure | undefined {
+  const code = systemCode(error) ?? "";
+  if (UNTRUSTED.test(code)) {
+    return { code: "configuration", reason: "the server's TLS certificate is not trusted" };
+  }
+  const reason = NO_TLS.test(code) ? "the server and this side agree on no TLS" : NOT_CONNECTED.get(code);
+  return reason === undefined ? undefined : { code: "unavailable", reason };
+}
+
+/** The `code` of an error, where that is a text: Node's system errors and most drivers' have one. */
+export function systemCode(error: unknown): string | undefined {
+  const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
