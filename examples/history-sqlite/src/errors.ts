@@ -1,4 +1,5 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 
 /** Named in every error of this package. */
 export const PROVIDER = "history-sqlite";
@@ -33,16 +34,12 @@ export function toFrameworkError(error: unknown, operation: string, kind: "read"
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  const code = MEANINGS.get(driverCode(error)) ?? (kind === "write" ? "outcome_unknown" : "unavailable");
+  const code = MEANINGS.get(systemCode(error) ?? "") ?? (kind === "write" ? "outcome_unknown" : "unavailable");
   const position = code === "corrupt" ? "the database file" : undefined;
   return new AgentFrameworkError(code, `${operation} failed`, { provider: PROVIDER, cause: error, position });
 }
 
 /** True when somebody else is writing: nothing was done, and trying again will do. */
 export function isBusy(error: unknown): boolean {
-  return ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"].includes(driverCode(error));
-}
-
-function driverCode(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  return ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"].includes(systemCode(error) ?? "");
 }

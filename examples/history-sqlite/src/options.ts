@@ -1,4 +1,5 @@
 import { assertCount, assertName, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions, assertTtlSeconds } from "@agentfw/core/backend";
 import type { Client } from "@libsql/client";
 
 /** Options of `SqliteHistoryStore`. One of `path` and `client` is needed. */
@@ -38,12 +39,7 @@ const KNOWN: readonly string[] = ["path", "client", "timeoutMs", "ttlSeconds", "
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: SqliteHistoryStoreOptions): Settings {
-  assertObject(options, "options");
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN.includes(name)) {
-      throw configurationError(name, `is none of ${KNOWN.join(", ")}`);
-    }
-  }
+  assertOptions(options, "options", KNOWN, { now: "function" });
   const {
     path,
     client,
@@ -69,15 +65,10 @@ export function resolveOptions(options: SqliteHistoryStoreOptions): Settings {
     }
   }
   assertTimeout(timeoutMs, "timeoutMs");
-  if (ttlSeconds !== undefined && !(Number.isFinite(ttlSeconds) && ttlSeconds > 0)) {
-    throw configurationError("ttlSeconds", "must be a number of seconds above 0");
-  }
+  assertTtlSeconds(ttlSeconds);
   if (maxRecords !== undefined) {
     assertCount(maxRecords, "maxRecords", 0);
   }
   assertCount(maxRecordBytes, "maxRecordBytes", 1);
-  if (typeof now !== "function") {
-    throw configurationError("now", "must be a function");
-  }
   return { path, client, timeoutMs, ttlSeconds, maxRecords, maxRecordBytes, now };
 }

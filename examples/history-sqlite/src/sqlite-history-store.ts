@@ -6,11 +6,8 @@ import {
   assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
-  assertName,
-  assertObject,
   assertReadOptions,
   type CallOptions,
-  configurationError,
   type HistoryCapabilities,
   type HistoryKey,
   type HistoryList,
@@ -21,6 +18,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { assertIfVersion, assertRange } from "@agentfw/core/backend";
 import type { InValue, Transaction } from "@libsql/client";
 import { Database } from "./database.ts";
 import { PROVIDER } from "./errors.ts";
@@ -130,10 +128,7 @@ export class SqliteHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ readonly version: string }> {
     assertHistoryKey(key);
-    assertObject(range, "range");
-    const { fromId, throughId } = range;
-    assertName(fromId, "range.fromId");
-    assertName(throughId, "range.throughId");
+    const { fromId, throughId } = assertRange(range);
     const copies = this.#copies(records);
     assertAppendOptions(options);
     const names = toNames(key);
@@ -203,9 +198,7 @@ export class SqliteHistoryStore implements HistoryStore {
 
 function assertAppendOptions(options: AppendOptions): void {
   assertCallOptions(options);
-  if (options.ifVersion !== undefined && typeof options.ifVersion !== "string") {
-    throw configurationError("ifVersion", "must be a version that read or append gave");
-  }
+  assertIfVersion(options.ifVersion);
 }
 
 function assertVersion(found: Stored | undefined, ifVersion: string | undefined): void {

@@ -1,14 +1,11 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { connectionFailure, systemCode } from "@agentfw/core/backend";
 
 /** Named in every error of this package. */
 export const PROVIDER = "__provider__";
 
-/** What the driver's own error codes mean to a caller. Give every line a test. */
-const MEANINGS: ReadonlyMap<string, ErrorCode> = new Map([
-  ["ECONNREFUSED", "unavailable"],
-  ["ENOTFOUND", "unavailable"],
-  ["EACCES", "unauthorized"],
-]);
+/** What the driver's own error codes mean to a caller; connections are core's. Give every line a test. */
+const MEANINGS: ReadonlyMap<string, ErrorCode> = new Map([["EACCES", "unauthorized"]]);
 
 /**
  * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
@@ -23,9 +20,11 @@ export function toFrameworkError(error: unknown, operation: string, kind: "read"
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  const driverCode = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-  const code = MEANINGS.get(driverCode) ?? (kind === "write" ? "outcome_unknown" : "unavailable");
-  return new AgentFrameworkError(code, `${operation} failed`, { provider: PROVIDER, cause: error });
+  const { code, reason } = connectionFailure(error) ?? {
+    code: MEANINGS.get(systemCode(error) ?? "") ?? (kind === "write" ? "outcome_unknown" : "unavailable"),
+    reason: "the driver failed",
+  };
+  return new AgentFrameworkError(code, `${operation}: ${reason}`, { provider: PROVIDER, cause: error });
 }
 
 /** What every method begins as. Take it away when nothing calls it any more. */

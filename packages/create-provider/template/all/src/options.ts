@@ -1,4 +1,5 @@
-import { assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertTimeout } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 
 /** Options of `__class__`. */
 export interface __class__Options {
@@ -19,12 +20,7 @@ const KNOWN: readonly string[] = ["timeoutMs"];
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: __class__Options): Settings {
-  assertObject(options, "options");
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN.includes(name)) {
-      throw configurationError(name, `is none of ${KNOWN.join(", ")}`);
-    }
-  }
+  assertOptions(options, "options", KNOWN);
   const { timeoutMs = 5_000 } = options;
   assertTimeout(timeoutMs, "timeoutMs");
   return { timeoutMs };

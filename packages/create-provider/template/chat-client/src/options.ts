@@ -1,4 +1,5 @@
-import { assertName, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertName, assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 
 /** Options of `__class__`. */
 export interface __class__Options {
@@ -25,12 +26,7 @@ const KNOWN: readonly string[] = ["url", "model", "timeoutMs"];
  * @throws `configuration` naming the option and the rule, without the address, which may hold a password.
  */
 export function resolveOptions(options: __class__Options): Settings {
-  assertObject(options, "options");
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN.includes(name)) {
-      throw configurationError(name, `is none of ${KNOWN.join(", ")}`);
-    }
-  }
+  assertOptions(options, "options", KNOWN);
   const { url, model, timeoutMs = 60_000 } = options;
   assertName(model, "model");
   if (typeof url !== "string" || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {

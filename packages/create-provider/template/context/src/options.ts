@@ -1,4 +1,5 @@
-import { assertName, assertObject, configurationError } from "@agentfw/core";
+import { assertName } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 
 /** Options of `__class__`. */
 export interface __class__Options {
@@ -19,12 +20,7 @@ const KNOWN: readonly string[] = ["sourceId"];
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: __class__Options): Settings {
-  assertObject(options, "options");
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN.includes(name)) {
-      throw configurationError(name, `is none of ${KNOWN.join(", ")}`);
-    }
-  }
+  assertOptions(options, "options", KNOWN);
   const { sourceId = "__provider__" } = options;
   assertName(sourceId, "sourceId");
   return { sourceId };
