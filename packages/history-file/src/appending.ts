@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { AgentFrameworkError, type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
+import { dirname } from "node:path";
+import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
-import { conflictError, FileProblem } from "./errors.ts";
+import { conflictError, FileProblem, storeError } from "./errors.ts";
+import type { WriteAccess } from "./exclusive-writes.ts";
 import {
   appendOnce,
   CREATE_APPEND,
@@ -14,20 +16,17 @@ import {
   unlink,
 } from "./file-calls.ts";
 import { encodeHeader, encodeTurn, fingerprint } from "./line-format.ts";
-import { directoryOf, type FoundFile, type OpenFile, type Place } from "./open-files.ts";
-import { PROVIDER } from "./provider-name.ts";
-import { isConversation, versionOf } from "./reading.ts";
+import type { FoundFile, OpenFile, Place } from "./open-files.ts";
+import { versionOf } from "./reading.ts";
 import { isKnown, loadTail, remember, type Tail } from "./tail.ts";
 
 /** What a write needs beside the file. */
-export interface WriteContext {
+export interface WriteContext extends WriteAccess {
   readonly place: Place;
   readonly directories: Directories;
   readonly fsync: boolean;
   readonly dedupeWindow: number;
   readonly ifVersion: string | undefined;
-  /** Call right before each change; throws when the write must not go on. */
-  readonly beforeChange: () => void;
   /** Reports bytes behind the last committed line. */
   readonly onTorn: (end: number, bytes: number) => void;
 }
@@ -46,7 +45,7 @@ export async function appendTurn(
 ): Promise<Appended> {
   const { file, size } = found;
   const tail = await loadTail(found, context.dedupeWindow);
-  const version = isConversation(file, tail.end) ? versionOf(file, tail.end, tail.fingerprint) : "";
+  const version = versionOf(file, tail.end, tail.fingerprint);
   const fresh = records.filter(({ id }) => !isKnown(tail, id));
   if (fresh.length === 0) {
     await syncOnce(file, tail, context);
@@ -74,9 +73,6 @@ export async function appendTurn(
 /** Makes the file of a conversation with its first turn, in one write. Under the lock, when there is none. */
 export async function createConversation(records: readonly HistoryRecord[], context: WriteContext): Promise<Appended> {
   assertVersion("", context.ifVersion);
-  if (records.length === 0) {
-    return { version: "", appended: 0 };
-  }
   const { place, directories } = context;
   const generation = newGeneration();
   const header = encodeHeader({ generation, key: place.key, replacedBytes: 0 });
@@ -91,7 +87,7 @@ export async function createConversation(records: readonly HistoryRecord[], cont
       context.onTorn(0, Number(size));
     }
     await writeAll(descriptor, 0, Buffer.concat([header, line]), context);
-    await directories.sync(directoryOf(directories.root, place.path));
+    await directories.sync(dirname(place.file));
   } catch (error) {
     if (!isAgentFrameworkError(error, "outcome_unknown")) {
       // Nothing of the turn is in it any more.
@@ -119,9 +115,7 @@ export function assertVersion(version: string, ifVersion: string | undefined): v
 function encodeLine(records: readonly HistoryRecord[]): Buffer {
   const line = encodeTurn(records);
   if (line.length > MAX_CALL_BYTES) {
-    throw new AgentFrameworkError("too_large", "records: together they are above the limit of one write", {
-      provider: PROVIDER,
-    });
+    throw storeError("too_large", "records: together they are above the limit of one write");
   }
   return line;
 }
@@ -155,10 +149,7 @@ async function takeBack(descriptor: number, end: number, isWritten: boolean, cau
     await truncate(descriptor, end);
   } catch {
     if (isWritten) {
-      throw new AgentFrameworkError("outcome_unknown", "the turn was written, but neither synced nor taken back", {
-        provider: PROVIDER,
-        cause,
-      });
+      throw storeError("outcome_unknown", "the turn was written, but neither synced nor taken back", { cause });
     }
     // Half a line is no turn for readers, and the next append cuts it off.
   }

@@ -1,7 +1,8 @@
+import { dirname } from "node:path";
 import { isAgentFrameworkError } from "@agentfw/core";
 import type { Directories } from "./directories.ts";
 import { unless, unlink } from "./file-calls.ts";
-import { directoryOf, type OpenFiles, type Place } from "./open-files.ts";
+import type { OpenFiles, Place } from "./open-files.ts";
 
 /**
  * Removes the file, in one step. Under the lock. Readers that have it open keep what they are reading.
@@ -24,5 +25,5 @@ export async function clearConversation(
   beforeChange();
   await unless(["ENOENT"], unlink(place.file));
   files.forget(place);
-  await directories.sync(directoryOf(directories.root, place.path));
+  await directories.sync(dirname(place.file));
 }

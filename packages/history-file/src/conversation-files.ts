@@ -106,7 +106,7 @@ export class ConversationFiles {
       place,
       progress,
       work: async (access) => {
-        const context = { ...this.#context(place, ifVersion, access), ...access };
+        const context = this.#context(place, ifVersion, access);
         await this.#files.use(place, "read", (found) => replaceRun(found, replacement, context));
         // Nothing found now is nothing found before: whoever writes the conversation waits for this call.
         const version = await this.#files.use(place, "read", (found) => this.#currentVersion(found));
@@ -148,15 +148,18 @@ export class ConversationFiles {
     return versionOf(found.file, end, fingerprint);
   }
 
-  #context(place: Place, ifVersion: string | undefined, { beforeChange }: WriteAccess): WriteContext {
+  #context(place: Place, ifVersion: string | undefined, access: WriteAccess): WriteContext {
+    const { temporaryFile, beforeChange, renew } = access;
     const { fsync, dedupeWindow } = this.#settings;
     return {
+      temporaryFile,
+      beforeChange,
+      renew,
       place,
       directories: this.#directories,
       fsync,
       dedupeWindow,
       ifVersion,
-      beforeChange,
       onTorn: (end, bytes) => this.#tornTails.cut(place, end, bytes),
     };
   }

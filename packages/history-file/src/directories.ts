@@ -1,9 +1,8 @@
 import { dirname, join } from "node:path";
-import { AgentFrameworkError } from "@agentfw/core";
-import { FileProblem, refusedError } from "./errors.ts";
-import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, systemCode, unless } from "./file-calls.ts";
+import { systemCode } from "@agentfw/core/backend";
+import { FileProblem, refusedError, storeError } from "./errors.ts";
+import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
-import { PROVIDER } from "./provider-name.ts";
 
 /**
  * The directories of a store. The root may be a link, because whoever configures it may choose where it leads; below
@@ -42,10 +41,10 @@ export class Directories {
   }
 
   /** Refuses links and files in place of the directories of a conversation; missing ones are fine. */
-  async assertPlain(path: Pick<ConversationPath, "owner"> & Partial<ConversationPath>): Promise<void> {
-    const owner = join(this.root, path.owner);
-    const below = path.source === undefined ? [owner] : [owner, join(owner, path.source)];
-    await Promise.all(below.map((directory) => assertPlainDirectory(directory)));
+  async assertPlain({ owner, source }: { readonly owner: string; readonly source?: string }): Promise<void> {
+    const directory = join(this.root, owner);
+    const below = source === undefined ? [directory] : [directory, join(directory, source)];
+    await Promise.all(below.map(assertPlainDirectory));
   }
 
   /** Makes what is missing of the directories, 0700, one by one so that none is made behind a link. */
@@ -100,21 +99,18 @@ export class Directories {
 
   #assertNotGone(): void {
     if (this.#seen) {
-      throw new AgentFrameworkError("unavailable", "the directory of the store is gone", { provider: PROVIDER });
+      throw storeError("unavailable", "the directory of the store is gone");
     }
   }
 }
 
+/** False when the name is taken. */
 async function make(path: string): Promise<boolean> {
-  try {
-    await makeDirectory(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") {
-      throw error;
-    }
-    return false;
-  }
+  const isMade = await unless(
+    ["EEXIST"],
+    makeDirectory(path).then(() => true),
+  );
+  return isMade === true;
 }
 
 async function assertPlainDirectory(path: string): Promise<void> {

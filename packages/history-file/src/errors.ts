@@ -1,5 +1,11 @@
-import { AgentFrameworkError, type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
-import { systemCode } from "./file-calls.ts";
+import {
+  AgentFrameworkError,
+  type AgentFrameworkErrorOptions,
+  type ErrorCode,
+  isAbortError,
+  isAgentFrameworkError,
+} from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider-name.ts";
 
 /**
@@ -49,21 +55,27 @@ export function toFrameworkError(error: unknown, operation: string): unknown {
     return error;
   }
   const reason = REASONS[code] ?? `the file system answered ${code}`;
-  return new AgentFrameworkError(CODES[code] ?? "unavailable", `${operation}: ${reason}`, {
-    provider: PROVIDER,
-    cause: error,
-  });
+  return storeError(CODES[code] ?? "unavailable", `${operation}: ${reason}`, { cause: error });
+}
+
+/** An error of this package. */
+export function storeError(
+  code: ErrorCode,
+  message: string,
+  details: Omit<AgentFrameworkErrorOptions, "provider"> = {},
+): AgentFrameworkError {
+  return new AgentFrameworkError(code, message, { provider: PROVIDER, ...details });
 }
 
 /** Stored bytes that cannot be read. `file` goes to the cause only: its path may name an owner. */
 export function corruptError(what: string, position: string, file?: string): AgentFrameworkError {
   const cause = file === undefined ? undefined : new FileProblem("corrupt", `in ${file}`);
-  return new AgentFrameworkError("corrupt", `${what} (${position})`, { provider: PROVIDER, position, cause });
+  return storeError("corrupt", `${what} (${position})`, { position, cause });
 }
 
 /** Someone else came first, or what was named is not stored any more. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
-  return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
+  return storeError("conflict", message, { currentVersion });
 }
 
 /** What this package notices about a file itself, in the shape of a system error; callers see it as a `cause`. */

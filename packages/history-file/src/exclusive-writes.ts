@@ -1,6 +1,6 @@
+import { KeyedQueue } from "@agentfw/core/backend";
 import type { Progress } from "./calls.ts";
 import type { Directories } from "./directories.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
 import { type HeldLock, WriterLocks } from "./lock.ts";
 import type { OpenFiles, Place } from "./open-files.ts";
 import type { Settings } from "./options.ts";
@@ -9,9 +9,9 @@ import type { Settings } from "./options.ts";
 export interface WriteAccess {
   readonly temporaryFile: string;
   /** Call right before each change; throws when the call was given up or the lock is not certain any more. */
-  beforeChange(): void;
-  /** Call between the steps of long work that changes nothing yet. */
-  renew(): Promise<void>;
+  readonly beforeChange: () => void;
+  /** Call between the steps of long work that changes nothing yet: keeps the lock, and throws when the call was given up. */
+  readonly renew: () => Promise<void>;
 }
 
 /** One write of one conversation. */

@@ -1,4 +1,5 @@
 import fs, { type BigIntStats, type Dirent } from "node:fs";
+import { systemCode } from "@agentfw/core/backend";
 
 /**
  * The file system calls of this package as promises, one system call each. The callback API is used because an append
@@ -6,7 +7,7 @@ import fs, { type BigIntStats, type Dirent } from "node:fs";
  */
 
 /** Windows has neither flag; there a link or a pipe is noticed by the check of the opened file. */
-const SAFE_FLAGS: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+export const SAFE_FLAGS: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
 
 /** Reads only. */
 export const READ_ONLY: number = fs.constants.O_RDONLY;
@@ -139,18 +140,12 @@ export function touch(path: string): Promise<void> {
   return run((done) => fs.utimes(path, now, now, done));
 }
 
-/** The code of a system error, or undefined. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
 /** What `call` gives, or undefined where it fails with one of `codes`. */
 export async function unless<T>(codes: readonly string[], pending: Promise<T>): Promise<T | undefined> {
   try {
     return await pending;
   } catch (error) {
-    const code = systemCode(error);
-    if (code !== undefined && codes.includes(code)) {
+    if (codes.includes(systemCode(error) ?? "")) {
       return undefined;
     }
     throw error;

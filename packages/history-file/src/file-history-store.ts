@@ -8,7 +8,6 @@ import {
   assertName,
   assertReadOptions,
   type CallOptions,
-  configurationError,
   type HistoryCapabilities,
   type HistoryKey,
   type HistoryList,
@@ -19,6 +18,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { assertRange } from "@agentfw/core/backend";
 import { Calls } from "./calls.ts";
 import { type FileHistoryStoreOptions, resolveOptions } from "./options.ts";
 
@@ -122,7 +122,7 @@ export class FileHistoryStore implements HistoryStore {
   ): Promise<{ version: string }> {
     assertCallOptions(options);
     const ownKey = copyKey(key);
-    const replacement = { ...copyRange(range), records: this.#copyRecords(records) };
+    const replacement = { ...assertRange(range), records: this.#copyRecords(records) };
     const { ifVersion, signal } = options;
     const call = { operation: "replace", signal };
     await this.#calls.run({ kind: "read", ...call, work: (files) => files.assertPresent(ownKey) });
@@ -177,17 +177,4 @@ function copyFilter(filter: HistoryListFilter): HistoryListFilter {
   assertListFilter(filter);
   const { source } = filter;
   return "owner" in filter ? { owner: filter.owner, source } : { allOwners: true, source };
-}
-
-function copyRange(range: { readonly fromId: string; readonly throughId: string }): {
-  fromId: string;
-  throughId: string;
-} {
-  if (typeof range !== "object" || range === null) {
-    throw configurationError("range", "must name fromId and throughId");
-  }
-  const { fromId, throughId } = range;
-  assertName(fromId, "range.fromId");
-  assertName(throughId, "range.throughId");
-  return { fromId, throughId };
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { AgentFrameworkError, type HistoryKey, type HistoryRecord, isPlainObject } from "@agentfw/core";
-import { PROVIDER } from "./provider-name.ts";
+import { type HistoryKey, type HistoryRecord, isPlainObject } from "@agentfw/core";
+import { storeError } from "./errors.ts";
 
 /**
  * A file is lines of JSON: one header, then one line for each turn. A line is committed by its line feed.
@@ -81,13 +81,7 @@ export function decodeHeader(line: Buffer): ConversationHeader | undefined {
   }
   const { version, generation, owner, source, session, replacedBytes, check } = value;
   if (typeof version === "number" && version > VERSION) {
-    throw new AgentFrameworkError(
-      "unsupported",
-      `the file has format version ${version}; this package reads ${VERSION}`,
-      {
-        provider: PROVIDER,
-      },
-    );
+    throw storeError("unsupported", `the file has format version ${version}; this package reads ${VERSION}`);
   }
   const checked = line.subarray(0, -`,"check":"00000000"}`.length);
   if (version !== VERSION || check !== hex(crc32(checked)) || typeof generation !== "string") {

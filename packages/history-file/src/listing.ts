@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import {
   configurationError,
@@ -62,22 +63,22 @@ export async function listConversations(directories: Directories, listing: Listi
   await describeChunk();
   const items = found.slice(0, limit);
   const last = items.at(-1);
-  return found.length > limit && last !== undefined ? { items, cursor: formatCursor(last) } : { items };
+  return found.length > limit && last !== undefined ? { items, cursor: historyKeyText(last.key) } : { items };
 }
 
 async function* pathsOf(directories: Directories, { filter, cursor }: Listing): AsyncGenerator<ConversationPath> {
   const after = parseCursor(cursor);
   const { root } = directories;
-  const owners = "owner" in filter ? [ownerDirectory(filter.owner)] : await directoriesIn(root);
+  const owners = "owner" in filter ? [ownerDirectory(filter.owner)] : await namesIn(root, isOfPartition);
   for (const owner of owners.filter((name) => name >= after.owner)) {
     await directories.assertPlain({ owner });
     const isSameOwner = owner === after.owner;
     const sources =
-      filter.source === undefined ? await directoriesIn(join(root, owner)) : [sourceDirectory(filter.source)];
+      filter.source === undefined ? await namesIn(join(root, owner), isOfPartition) : [sourceDirectory(filter.source)];
     for (const source of sources.filter((name) => !isSameOwner || name >= after.source)) {
       await directories.assertPlain({ owner, source });
       const isSameSource = isSameOwner && source === after.source;
-      for (const file of await filesIn(join(root, owner, source))) {
+      for (const file of await namesIn(join(root, owner, source), isOfConversation)) {
         if (!isSameSource || file > after.file) {
           yield { owner, source, file };
         }
@@ -86,20 +87,21 @@ async function* pathsOf(directories: Directories, { filter, cursor }: Listing): 
   }
 }
 
-async function directoriesIn(path: string): Promise<string[]> {
+/** The names of a directory that are wanted, sorted; none where it is gone. */
+async function namesIn(path: string, isWanted: (entry: Dirent) => boolean): Promise<string[]> {
   const entries = (await unless(["ENOENT"], readDirectory(path))) ?? [];
   return entries
-    .filter((entry) => entry.isDirectory() && isPartition(entry.name))
+    .filter(isWanted)
     .map(({ name }) => name)
     .sort();
 }
 
-async function filesIn(path: string): Promise<string[]> {
-  const entries = (await unless(["ENOENT"], readDirectory(path))) ?? [];
-  return entries
-    .filter((entry) => entry.isFile() && isConversationFile(entry.name))
-    .map(({ name }) => name)
-    .sort();
+function isOfPartition(entry: Dirent): boolean {
+  return entry.isDirectory() && isPartition(entry.name);
+}
+
+function isOfConversation(entry: Dirent): boolean {
+  return entry.isFile() && isConversationFile(entry.name);
 }
 
 /** Undefined for a file that was removed meanwhile, or in which no turn was ever completed. */
@@ -130,10 +132,6 @@ async function describe(root: string, path: ConversationPath): Promise<HistoryKe
 }
 
 /** A cursor is a key, so it says nothing about where files are and leads nowhere when it is made up. */
-function formatCursor({ key }: HistoryKeyInfo): string {
-  return historyKeyText(key);
-}
-
 function parseCursor(cursor: string | undefined): ConversationPath {
   if (cursor === undefined) {
     return { owner: "", source: "", file: "" };

@@ -1,10 +1,11 @@
 import { randomInt } from "node:crypto";
-import { constants } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { AgentFrameworkError, type DiagnosticHandler, report } from "@agentfw/core";
+import { type DiagnosticHandler, report } from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { link, lstat, systemCode, touch, unless, unlink } from "./file-calls.ts";
+import { storeError } from "./errors.ts";
+import { link, lstat, READ_ONLY, SAFE_FLAGS, touch, unless, unlink } from "./file-calls.ts";
 import { PROVIDER } from "./provider-name.ts";
 import { type Writer, WriterFile } from "./writer-file.ts";
 import { livenessOf, randomPart } from "./writer-identity.ts";
@@ -16,21 +17,6 @@ const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
 const LONGEST_PAUSE_MS = 16;
 /** So often a directory may be removed under a writer that makes it. */
 const MOST_ATTEMPTS = 20;
-
-/** The right to write one conversation. */
-export interface HeldLock {
-  /** Where `replace` builds the new file. Whoever breaks this lock removes it. */
-  readonly temporaryFile: string;
-  /**
-   * Call right before each change.
-   *
-   * @throws `unavailable` when the lock was held for so long without renewal that another may have broken it.
-   */
-  assertFresh(): void;
-  /** Keeps the lock during a long `replace`. */
-  renew(): Promise<void>;
-  release(): Promise<void>;
-}
 
 /**
  * Locks between processes. A lock is a hard link to the holder's own file in `_writers`: one system call makes it, fails
@@ -66,7 +52,7 @@ export class WriterLocks {
       assertWanted();
       if (await this.#take(lock, makeDirectory)) {
         this.#watched.delete(lock);
-        return new Held(file, lock, await this.#writer.get(this.#directories));
+        return new HeldLock(file, lock, await this.#writer.get(this.#directories));
       }
       // A holder is asked after only when it takes longer than an ordinary write.
       if (attempt > 1) {
@@ -100,7 +86,7 @@ export class WriterLocks {
           return false;
         }
         if (code !== "ENOENT" || attempt === MOST_ATTEMPTS) {
-          throw code === "ENOENT" ? error : withoutHardLinks(error, code);
+          throw withoutHardLinks(error, code);
         }
         // The directory is missing or was just pruned, or someone removed this writer's file.
         await this.#writer.restore(this.#directories);
@@ -157,7 +143,9 @@ export class WriterLocks {
   }
 }
 
-class Held implements HeldLock {
+/** The right to write one conversation. */
+export class HeldLock {
+  /** Where `replace` builds the new file. Whoever breaks this lock removes it. */
   readonly temporaryFile: string;
   readonly #lock: string;
   readonly #identity: string;
@@ -169,14 +157,18 @@ class Held implements HeldLock {
     this.#identity = writer.identity;
   }
 
+  /**
+   * Call right before each change.
+   *
+   * @throws `unavailable` when the lock was held for so long without renewal that another may have broken it.
+   */
   assertFresh(): void {
     if (!this.#isFresh()) {
-      throw new AgentFrameworkError("unavailable", "the lock was held too long to be sure of it", {
-        provider: PROVIDER,
-      });
+      throw storeError("unavailable", "the lock was held too long to be sure of it");
     }
   }
 
+  /** Keeps the lock during a long `replace`. */
   async renew(): Promise<void> {
     this.assertFresh();
     const now = performance.now();
@@ -208,7 +200,7 @@ async function holderOf(lock: string): Promise<Holder | undefined> {
   if (status === undefined) {
     return undefined;
   }
-  const flag = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const flag = READ_ONLY | SAFE_FLAGS;
   const identity = await unless(["ENOENT"], readFile(lock, { encoding: "latin1", flag }));
   return identity === undefined ? undefined : { identity, changed: status.ctimeNs };
 }
@@ -218,11 +210,7 @@ function temporaryFileOf(file: string, random: string): string {
 }
 
 function withoutHardLinks(error: unknown, code: string | undefined): unknown {
-  if (code === "EPERM" || code === "ENOTSUP" || code === "ENOSYS" || code === "EOPNOTSUPP") {
-    return new AgentFrameworkError("unsupported", "the file system of the directory has no hard links", {
-      provider: PROVIDER,
-      cause: error,
-    });
-  }
-  return error;
+  return ["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP"].includes(code ?? "")
+    ? storeError("unsupported", "the file system of the directory has no hard links", { cause: error })
+    : error;
 }

@@ -1,9 +1,9 @@
 import type { BigIntStats } from "node:fs";
-import { join } from "node:path";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { corruptError, FileProblem, refusedError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, systemCode, unless } from "./file-calls.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, unless } from "./file-calls.ts";
 import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 import type { ConversationHeader } from "./line-format.ts";
@@ -61,9 +61,8 @@ export class OpenFiles {
 
   /** Where the conversation of `key` is. */
   place(key: HistoryKey): Place {
-    const { owner, source, session } = key;
     const path = conversationPath(key);
-    return { key: { owner, source, session }, path, file: absolutePath(this.#directories.root, path) };
+    return { key, path, file: absolutePath(this.#directories.root, path) };
   }
 
   /** True when the file was opened, and with it the directories around it were checked. */
@@ -237,9 +236,4 @@ async function describe(
     users: 1,
     isCached: true,
   };
-}
-
-/** The directory that holds the conversation's file. */
-export function directoryOf(root: string, path: ConversationPath): string {
-  return join(root, path.owner, path.source);
 }

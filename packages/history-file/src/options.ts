@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import {
   AgentFrameworkError,
   assertCount,
-  assertObject,
   assertTimeout,
   configurationError,
   type DiagnosticHandler,
 } from "@agentfw/core";
+import { assertOptions, assertWithin } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider-name.ts";
 
 /** Options of `FileHistoryStore`. */
@@ -47,34 +47,20 @@ const MAX_RECORD_BYTES = 256 * 1024 * 1024;
  * have and this one does not.
  */
 export function resolveOptions(options: FileHistoryStoreOptions): Settings {
-  assertObject(options, "options", { onDiagnostic: "function" });
-  assertNames(options);
+  for (const name of NOT_OFFERED) {
+    if (Object(options)[name] !== undefined) {
+      const message = `${name}: files neither expire nor are trimmed`;
+      throw new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+    }
+  }
+  assertOptions(options, "options", KNOWN, { fsync: "boolean", onDiagnostic: "function" });
   const { directory, fsync = true, maxRecordBytes = 16 * 1024 * 1024, dedupeWindow = 1000 } = options;
   const { timeoutMs = 5000, onDiagnostic } = options;
   if (typeof directory !== "string" || directory === "" || directory.includes("\0")) {
     throw configurationError("directory", "must be a non-empty path without NUL");
   }
-  if (typeof fsync !== "boolean") {
-    throw configurationError("fsync", "must be true or false");
-  }
-  assertCount(maxRecordBytes, "maxRecordBytes", 1);
-  if (maxRecordBytes > MAX_RECORD_BYTES) {
-    throw configurationError("maxRecordBytes", "must be at most 268,435,456");
-  }
+  assertWithin(maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
   assertCount(dedupeWindow, "dedupeWindow", 1000);
   assertTimeout(timeoutMs, "timeoutMs");
   return { root: resolve(directory), fsync, maxRecordBytes, dedupeWindow, timeoutMs, onDiagnostic };
-}
-
-function assertNames(options: object): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && NOT_OFFERED.includes(name)) {
-      throw new AgentFrameworkError("unsupported", `${name}: files neither expire nor are trimmed`, {
-        provider: PROVIDER,
-      });
-    }
-    if (!KNOWN.includes(name) && !NOT_OFFERED.includes(name)) {
-      throw configurationError(name, "is not an option of FileHistoryStore");
-    }
-  }
 }

@@ -27,13 +27,13 @@ interface Cursor {
   readonly take: number | undefined;
 }
 
-/** The version of a file that ends at `end`. */
+/** The version of a file that ends at `end`; empty when it holds no conversation. */
 export function versionOf(file: OpenFile, end: number, fingerprint: string): string {
-  return `${file.header.generation}.${end}.${fingerprint}`;
+  return isConversation(file, end) ? `${file.header.generation}.${end}.${fingerprint}` : "";
 }
 
 /** True when the file holds at least one committed line behind its header. */
-export function isConversation(file: OpenFile, end: number): boolean {
+function isConversation(file: OpenFile, end: number): boolean {
   return end > file.headerEnd;
 }
 

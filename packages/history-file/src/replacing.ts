@@ -1,11 +1,12 @@
+import { dirname } from "node:path";
 import { configurationError, type HistoryRecord } from "@agentfw/core";
 import { assertVersion, newGeneration, type WriteContext } from "./appending.ts";
 import { BackwardLines, type StoredIds } from "./backward-lines.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import { appendOnce, CREATE_NEW, close, open, readRange, rename, syncData, unless, unlink } from "./file-calls.ts";
 import { decodeRecords, decodeTurn, encodeHeader, encodeTurn } from "./line-format.ts";
-import { directoryOf, type FoundFile, type OpenFile } from "./open-files.ts";
-import { isConversation, versionOf } from "./reading.ts";
+import type { FoundFile, OpenFile } from "./open-files.ts";
+import { versionOf } from "./reading.ts";
 import { readReplaced } from "./tail.ts";
 
 const BLOCK_BYTES = 64 * 1024;
@@ -18,13 +19,6 @@ export interface Replacement {
   readonly fromId: string;
   readonly throughId: string;
   readonly records: readonly HistoryRecord[];
-}
-
-/** What a replace needs beside the file. */
-export interface ReplaceContext extends WriteContext {
-  readonly temporaryFile: string;
-  /** Call between the steps of long work: keeps the lock, and throws when the call was given up. */
-  readonly renew: () => Promise<void>;
 }
 
 /** A record by its line and its place in it. */
@@ -48,26 +42,25 @@ type Part = Buffer | { readonly start: number; readonly end: number };
  * @throws `conflict` when an end of the run is not stored, `configuration` for a run that ends before it begins or for
  * an id that is stored outside of it, `corrupt` when a damaged record is in the run.
  */
-export async function replaceRun(found: FoundFile, wanted: Replacement, context: ReplaceContext): Promise<void> {
+export async function replaceRun(found: FoundFile, wanted: Replacement, context: WriteContext): Promise<void> {
   const { file, size } = found;
   const tail = await BackwardLines.fromLast(file.descriptor, file.bodyStart, size, BLOCK_BYTES);
   const end = tail.position;
-  const version = isConversation(file, end) ? versionOf(file, end, await tail.fingerprint()) : "";
-  assertVersion(version, context.ifVersion);
+  assertVersion(versionOf(file, end, await tail.fingerprint()), context.ifVersion);
   const lines = await allLines(tail);
   const run = findRun(lines, wanted);
   const kept = await readAround(file, lines, run, context);
   const replaced = await readReplaced(file);
-  const removed = idsOfRun(lines, run);
-  assertUnused(lines, run, removed, replaced, wanted.records);
+  const { removed, others } = idsAround(lines, run);
+  assertUnused(new Set([...replaced, ...others]), new Set(removed), wanted.records);
   const lead = encodeTurn([], rememberedIds(replaced, removed, wanted.records, context.dedupeWindow));
   const header = encodeHeader({ ...file.header, generation: newGeneration(), replacedBytes: lead.length });
   const parts: readonly Part[] = [
     Buffer.concat([header, lead]),
     { start: file.bodyStart, end: lines[run.from.line]?.start ?? file.bodyStart },
-    ...[kept.before, wanted.records, kept.after].map((records) =>
-      records.length === 0 ? Buffer.alloc(0) : encodeTurn(records),
-    ),
+    ...[kept.before, wanted.records, kept.after]
+      .filter((records) => records.length > 0)
+      .map((records) => encodeTurn(records)),
     { start: lines[run.through.line]?.end ?? end, end },
   ];
   await putInPlace(file, parts, context);
@@ -84,7 +77,7 @@ async function allLines(tail: BackwardLines): Promise<StoredIds[]> {
 function findRun(lines: readonly StoredIds[], { fromId, throughId }: Replacement): Run {
   const from = findId(lines, fromId, "range.fromId");
   const through = findId(lines, throughId, "range.throughId");
-  if (through.line < from.line || (through.line === from.line && through.index < from.index)) {
+  if (isBefore(through, from)) {
     throw configurationError("range", "fromId must not come after throughId");
   }
   return { from, through };
@@ -105,7 +98,7 @@ async function readAround(
   file: OpenFile,
   lines: readonly StoredIds[],
   run: Run,
-  context: ReplaceContext,
+  context: WriteContext,
 ): Promise<{ before: readonly HistoryRecord[]; after: readonly HistoryRecord[] }> {
   let before: readonly HistoryRecord[] = [];
   let after: readonly HistoryRecord[] = [];
@@ -132,40 +125,33 @@ async function readWhole(file: OpenFile, line: StoredIds, path: string): Promise
   return whole;
 }
 
-function idsOfRun(lines: readonly StoredIds[], { from, through }: Run): string[] {
-  return lines.slice(from.line, through.line + 1).flatMap(({ ids = [] }, offset) => {
-    const line = from.line + offset;
-    return ids.slice(line === from.line ? from.index : 0, line === through.line ? through.index + 1 : undefined);
-  });
+/** The ids of the run, and all others, in their order. */
+function idsAround(lines: readonly StoredIds[], { from, through }: Run): { removed: string[]; others: string[] } {
+  const removed: string[] = [];
+  const others: string[] = [];
+  for (const [line, { ids = [] }] of lines.entries()) {
+    for (const [index, id] of ids.entries()) {
+      const spot = { line, index };
+      (isBefore(spot, from) || isBefore(through, spot) ? others : removed).push(id);
+    }
+  }
+  return { removed, others };
+}
+
+function isBefore(one: Spot, other: Spot): boolean {
+  return one.line < other.line || (one.line === other.line && one.index < other.index);
 }
 
 function assertUnused(
-  lines: readonly StoredIds[],
-  run: Run,
-  removed: readonly string[],
-  replaced: ReadonlySet<string>,
+  outside: ReadonlySet<string>,
+  inside: ReadonlySet<string>,
   records: readonly HistoryRecord[],
 ): void {
-  const outside = new Set(replaced);
-  for (const [line, { ids = [] }] of lines.entries()) {
-    for (const [index, id] of ids.entries()) {
-      if (!isInRun({ line, index }, run)) {
-        outside.add(id);
-      }
-    }
-  }
-  const inside = new Set(removed);
   for (const [index, { id }] of records.entries()) {
     if (outside.has(id) && !inside.has(id)) {
       throw configurationError(`records[${index}].id`, "is stored outside of the range");
     }
   }
-}
-
-function isInRun({ line, index }: Spot, { from, through }: Run): boolean {
-  const isBehindStart = line > from.line || (line === from.line && index >= from.index);
-  const isBeforeEnd = line < through.line || (line === through.line && index <= through.index);
-  return isBehindStart && isBeforeEnd;
 }
 
 /** The ids that are stored no more, the newest last: what a late retry must not bring back. */
@@ -184,7 +170,7 @@ function rememberedIds(
  * The new file is synced whatever `fsync` says: a name that reached the disk before its content would cost the whole
  * conversation, not its last turns.
  */
-async function putInPlace(file: OpenFile, parts: readonly Part[], context: ReplaceContext): Promise<void> {
+async function putInPlace(file: OpenFile, parts: readonly Part[], context: WriteContext): Promise<void> {
   const { temporaryFile, place, directories } = context;
   // Left by a replace of this writer that failed; nobody else uses the name.
   await unless(["ENOENT"], unlink(temporaryFile));
@@ -204,10 +190,10 @@ async function putInPlace(file: OpenFile, parts: readonly Part[], context: Repla
     await unlink(temporaryFile).catch(() => undefined);
     throw error;
   }
-  await directories.sync(directoryOf(directories.root, place.path));
+  await directories.sync(dirname(place.file));
 }
 
-async function writePart(descriptor: number, file: OpenFile, part: Part, context: ReplaceContext): Promise<void> {
+async function writePart(descriptor: number, file: OpenFile, part: Part, context: WriteContext): Promise<void> {
   if (Buffer.isBuffer(part)) {
     await context.renew();
     await writeFully(descriptor, part);

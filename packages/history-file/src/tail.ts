@@ -38,10 +38,13 @@ export async function loadTail({ file, size }: FoundFile, window: number): Promi
   }
   const fingerprint = await lines.fingerprint();
   const added = await newestIds(lines, window);
-  const tail: Tail = isUsable
-    ? known
-    : { end, fingerprint, ids: new Set(), replaced: await readReplaced(file), isSynced: false };
-  Object.assign(tail, { end, fingerprint, isSynced: false });
+  const tail: Tail = {
+    end,
+    fingerprint,
+    ids: isUsable ? known.ids : new Set(),
+    replaced: isUsable ? known.replaced : await readReplaced(file),
+    isSynced: false,
+  };
   remember(tail, added, window);
   file.tail = tail;
   return tail;

@@ -16,12 +16,17 @@ export class TornTails {
 
   /** A reader found bytes behind the last line. Someone may just be writing them; then there is nothing to report. */
   async read(place: Place, end: number, bytes: number): Promise<void> {
-    if (this.#onDiagnostic === undefined || this.#reported.has(nameOf(place, end))) {
+    const name = nameOf(place, end);
+    if (this.#onDiagnostic === undefined || this.#reported.has(name)) {
       return;
     }
     const lock = await unless(["ENOENT"], lstat(`${place.file}.lock`));
     const status = await unless(["ENOENT"], lstat(place.file));
     if (lock === undefined && Number(status?.size) === end + bytes) {
+      if (this.#reported.size >= MAX_REMEMBERED) {
+        this.#reported.clear();
+      }
+      this.#reported.add(name);
       this.#report(place, end, bytes);
     }
   }
@@ -30,15 +35,10 @@ export class TornTails {
   cut(place: Place, end: number, bytes: number): void {
     if (!this.#reported.delete(nameOf(place, end))) {
       this.#report(place, end, bytes);
-      this.#reported.delete(nameOf(place, end));
     }
   }
 
   #report(place: Place, end: number, bytes: number): void {
-    if (this.#reported.size >= MAX_REMEMBERED) {
-      this.#reported.clear();
-    }
-    this.#reported.add(nameOf(place, end));
     report(this.#onDiagnostic, {
       type: "torn_tail_cut",
       provider: PROVIDER,

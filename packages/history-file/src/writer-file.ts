@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Directories } from "./directories.ts";
-import { appendOnce, CREATE_NEW, close, lstat, open, readDirectory, systemCode, unless, unlink } from "./file-calls.ts";
+import { appendOnce, CREATE_NEW, close, lstat, open, readDirectory, unless, unlink } from "./file-calls.ts";
 import { WRITERS_DIRECTORY } from "./file-names.ts";
 import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
 
@@ -93,17 +93,14 @@ export class WriterFile {
 
 async function write({ identity, path }: Writer, directories: Directories): Promise<void> {
   await directories.ensure(WRITERS_DIRECTORY);
+  const descriptor = await unless(["EEXIST"], open(path, CREATE_NEW));
+  if (descriptor === undefined) {
+    return;
+  }
   try {
-    const descriptor = await open(path, CREATE_NEW);
-    try {
-      await appendOnce(descriptor, Buffer.from(identity));
-    } finally {
-      await close(descriptor);
-    }
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") {
-      throw error;
-    }
+    await appendOnce(descriptor, Buffer.from(identity));
+  } finally {
+    await close(descriptor);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
-import { systemCode } from "./file-calls.ts";
+import { systemCode } from "@agentfw/core/backend";
 
 /**
  * Who writes: `<space>.<process id>.<start>.<random>`. The space is the machine since its last boot together with the

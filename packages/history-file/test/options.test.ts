@@ -52,6 +52,17 @@ describe("the constructor", () => {
     expect(resolveOptions({ directory: "x", onDiagnostic: undefined, ...options }).timeoutMs).toBe(5000);
   });
 
+  test("takes what is not there for absent, under names that it does not know or offer, too", () => {
+    const options = { directory: "x", lockTimeoutMs: undefined, ttlSeconds: undefined };
+    expect(resolveOptions(options)).toEqual(resolveOptions({ directory: "x" }));
+  });
+
+  test("says which options there are", () => {
+    expect(String(refusal({ directory: "x", fsyncc: true }))).toContain(
+      "fsyncc: is none of directory, fsync, maxRecordBytes, dedupeWindow, timeoutMs, onDiagnostic",
+    );
+  });
+
   test.each([
     ["directory", undefined],
     ["directory", ""],

@@ -84,7 +84,7 @@ export class Calls {
     }
   }
 
-  /** Resolves when everything under way has ended, also what nobody waits for any more. */
+  /** Resolves when everything under way has ended, also what nobody waits for any more. What still waits for the engine then never begins. */
   async close(): Promise<void> {
     await this.#engine.settled(this.#timeoutMs);
     await this.#engine.loaded?.writing.close();

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
-import { FileProblem, storeError } from "./errors.ts";
-import { lstat, makeDirectory, readNames, systemCode, unless } from "./file-calls.ts";
+import { systemCode } from "@agentfw/core/backend";
+import { storeError } from "./errors.ts";
+import { lstat, makeDirectory, readNames, unless } from "./file-calls.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { leapTo, type OpenDirectory, openRootDirectory, using } from "./open-directory.ts";
 
@@ -107,21 +108,19 @@ export class Directories {
   }
 }
 
+/** Not Node's own, which never ends where a file system refuses a directory as if its parent were missing. */
 async function makeWithParents(path: string): Promise<void> {
   try {
-    await makeDirectory(path);
+    await makeUnlessThere(path);
   } catch (error) {
-    const code = systemCode(error);
-    if (code === "EEXIST") {
-      return;
-    }
-    if (code !== "ENOENT") {
+    if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
       throw error;
     }
-    if (dirname(path) === path) {
-      throw new FileProblem("ENOENT", "there is no such drive");
-    }
     await makeWithParents(dirname(path));
-    await makeWithParents(path);
+    await makeUnlessThere(path);
   }
+}
+
+async function makeUnlessThere(path: string): Promise<void> {
+  await unless(["EEXIST"], makeDirectory(path));
 }

@@ -1,5 +1,11 @@
-import { AgentFrameworkError, type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
-import { systemCode } from "./file-calls.ts";
+import {
+  AgentFrameworkError,
+  type AgentFrameworkErrorOptions,
+  type ErrorCode,
+  isAbortError,
+  isAgentFrameworkError,
+} from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider-name.ts";
 
 /**
@@ -50,15 +56,16 @@ export function toFrameworkError(error: unknown, operation: string): unknown {
     return error;
   }
   const reason = REASONS[code] ?? `the file system answered ${code}`;
-  return new AgentFrameworkError(CODES[code] ?? "unavailable", `${operation}: ${reason}`, {
-    provider: PROVIDER,
-    cause: error,
-  });
+  return storeError(CODES[code] ?? "unavailable", `${operation}: ${reason}`, { cause: error });
 }
 
 /** An error of this package. */
-export function storeError(code: ErrorCode, message: string, currentVersion?: string): AgentFrameworkError {
-  return new AgentFrameworkError(code, message, { provider: PROVIDER, currentVersion });
+export function storeError(
+  code: ErrorCode,
+  message: string,
+  details: Omit<AgentFrameworkErrorOptions, "provider"> = {},
+): AgentFrameworkError {
+  return new AgentFrameworkError(code, message, { provider: PROVIDER, ...details });
 }
 
 /** What this package notices about a file itself, in the shape of a system error; callers see it as a `cause`. */

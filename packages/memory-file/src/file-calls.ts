@@ -1,4 +1,5 @@
 import fs, { type BigIntStats, type Dirent } from "node:fs";
+import { systemCode } from "@agentfw/core/backend";
 
 /** The file system calls of this package as promises, one system call each. */
 
@@ -128,18 +129,12 @@ export function rename(from: string, to: string): Promise<void> {
   return run((done) => fs.rename(from, to, done));
 }
 
-/** The code of a system error, or undefined. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
 /** What `call` gives, or undefined where it fails with one of `codes`. */
 export async function unless<T>(codes: readonly string[], pending: Promise<T>): Promise<T | undefined> {
   try {
     return await pending;
   } catch (error) {
-    const code = systemCode(error);
-    if (code !== undefined && codes.includes(code)) {
+    if (codes.includes(systemCode(error) ?? "")) {
       return undefined;
     }
     throw error;

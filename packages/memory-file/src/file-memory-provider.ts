@@ -7,9 +7,8 @@ import {
   configurationError,
   type FileStore,
   type RunContext,
-  withDeadline,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/backend";
+import { assertOptions, OnDemand } from "@agentfw/core/backend";
 import { engineSources } from "./load-engines.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
@@ -64,12 +63,7 @@ export class FileMemoryProvider implements ContextProvider {
    */
   constructor(store: FileStore, options: FileMemoryProviderOptions = {}) {
     assertStore(store);
-    assertObject(options, "options");
-    for (const name of Object.keys(options)) {
-      if (!KNOWN.includes(name)) {
-        throw configurationError(name, "is not an option of FileMemoryProvider");
-      }
-    }
+    assertOptions(options, "options", KNOWN);
     const { scope, sourceId = "file_memory", instructions = INSTRUCTIONS, maxIndexEntries = 50 } = options;
     if (scope !== undefined) {
       assertScope(scope);
@@ -106,10 +100,8 @@ export class FileMemoryProvider implements ContextProvider {
   }
 
   #whenLoaded(signal: AbortSignal): Promise<Memories> {
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: LOADING_TIMEOUT_MS, signal } as const;
-    return withDeadline("loading the tools", deadline, () =>
-      this.#engine.run("beforeRun", async (memories) => memories),
-    );
+    const limits = { timeoutMs: LOADING_TIMEOUT_MS, signal };
+    return this.#engine.runWithin("loading the tools", limits, async (memories) => memories);
   }
 }
 

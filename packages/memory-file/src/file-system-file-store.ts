@@ -14,6 +14,7 @@ import { Calls } from "./calls.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
+import type { Folder } from "./reading.ts";
 import type { Place } from "./writing.ts";
 
 /**
@@ -104,30 +105,25 @@ export class FileSystemFileStore implements FileStore {
   }
 
   async list(directory: string, options: Scope = {}): Promise<string[]> {
-    const { owner, segments } = directoryOf(directory, options);
+    const folder = folderOf(directory, options);
     const { signal } = options;
-    return this.#calls.run({
-      kind: "read",
-      operation: "list",
-      signal,
-      work: ({ reading }) => reading.list(owner, segments),
-    });
+    return this.#calls.run({ kind: "read", operation: "list", signal, work: ({ reading }) => reading.list(folder) });
   }
 
   async listEntries(directory: string, options: Scope = {}): Promise<FileEntry[]> {
-    const { owner, segments } = directoryOf(directory, options);
+    const folder = folderOf(directory, options);
     const { signal } = options;
     return this.#calls.run({
       kind: "read",
       operation: "listEntries",
       signal,
-      work: ({ reading }) => reading.listEntries(owner, segments),
+      work: ({ reading }) => reading.listEntries(folder),
     });
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const { owner, segments } = directoryOf(options.directory ?? "", options);
+    const folder = folderOf(options.directory ?? "", options);
     const { signal } = options;
     return this.#calls.run({
       kind: "read",
@@ -135,14 +131,13 @@ export class FileSystemFileStore implements FileStore {
       signal,
       // The search itself ends first, unless the disk does not answer.
       timeoutMs: timeoutMs + 50,
-      work: ({ reading }) => reading.search(owner, segments, pattern, { limit, timeoutMs, signal }),
+      work: ({ reading }) => reading.search(folder, pattern, { limit, timeoutMs, signal }),
     });
   }
 
   /**
-   * Resolves when the writes under way have ended. The store can be used again afterwards.
-   *
-   * @throws `timeout` when calls wait longer than their time for the part of the package that works on the disk.
+   * Resolves when the writes under way have ended. Those that wait for the part of the package that works on the disk are
+   * waited for no longer than `timeoutMs`: they have ended as `timeout` by then. The store can be used again afterwards.
    */
   async close(): Promise<void> {
     await this.#calls.close();
@@ -163,10 +158,7 @@ function placeOf(path: string, options: Scope): Place {
   return { directory: [...owner, ...segments.slice(0, -1)], name: segments.at(-1) ?? "" };
 }
 
-function directoryOf(
-  directory: string,
-  options: Scope,
-): { readonly owner: readonly string[]; readonly segments: readonly string[] } {
+function folderOf(directory: string, options: Scope): Folder {
   assertCallOptions(options);
   const owner = ownerOf(options);
   return { owner, segments: directory === "" ? [] : segmentsOf(directory, "directory") };

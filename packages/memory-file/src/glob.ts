@@ -6,11 +6,19 @@ const TOKEN = /\[[!^]?\]?[^\]]*\]|[\s\S]/gu;
 
 /**
  * The names that a glob fits, whatever their case: `*` for anything, `?` for one character, `[abc]` and `[!abc]` for one
- * of some, `{a,b}` for one of several. Runs on the same engine as a search, so no pattern takes long.
+ * of some, `{a,b}` for one of several. All names without a glob. Runs on the same engine as a search, so no pattern takes
+ * long.
  *
  * @throws `configuration` for a glob that is too long or malformed.
  */
-export async function matchingNames(names: readonly string[], glob: string, timeoutMs: number): Promise<Set<string>> {
+export async function matchingNames(
+  names: readonly string[],
+  glob: string | undefined,
+  timeoutMs: number,
+): Promise<ReadonlySet<string>> {
+  if (glob === undefined) {
+    return new Set(names);
+  }
   if (glob.length > MAX_GLOB_LENGTH) {
     throw configurationError("glob_pattern", `must have at most ${MAX_GLOB_LENGTH} characters`);
   }

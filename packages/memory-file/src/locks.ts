@@ -1,6 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
+import { KeyedQueue } from "@agentfw/core/backend";
 import { foldFileName } from "@agentfw/core/files";
 import { storeError } from "./errors.ts";
 import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
@@ -20,7 +21,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface HeldLock {
   /** Call right before a change. @throws `unavailable` when the lock was held for too long to be sure of it. */
   assertFresh(): void;
-  release(): Promise<void>;
 }
 
 /**
@@ -34,33 +34,35 @@ export class Locks {
   readonly #onDiagnostic: DiagnosticHandler | undefined;
   /** Locks whose holders are unknown: since when they are seen, by a clock that is never set. */
   readonly #watched = new Map<string, number>();
-  /** What the last one of this process waits for or does, by key: only one of them asks the file system. */
-  readonly #turns = new Map<string, Promise<void>>();
+  /** Of those of this process who want the same lock only one asks the file system. */
+  readonly #queue = new KeyedQueue();
 
   constructor(onDiagnostic: DiagnosticHandler | undefined) {
     this.#onDiagnostic = onDiagnostic;
   }
 
   /**
-   * Waits until no one else has the lock, in order within this process. Among processes it polls, because a file system
-   * wakes nobody; the pauses grow and vary.
+   * Runs `work` once no one else has the lock, in order within this process. Among processes it polls, because a file
+   * system wakes nobody; the pauses grow and vary.
    *
    * @param place The directory of the lock files.
    * @param assertWanted Ends the wait by throwing.
    */
-  async acquire(place: OpenDirectory, key: string, assertWanted: () => void): Promise<HeldLock> {
-    const endTurn = await this.#turn(key);
-    try {
+  hold<T>(
+    place: OpenDirectory,
+    key: string,
+    assertWanted: () => void,
+    work: (lock: HeldLock) => Promise<T>,
+  ): Promise<T> {
+    return this.#queue.run(key, async () => {
       assertWanted();
       const entry = await this.#takeAmongProcesses(place, key, assertWanted);
-      return {
-        assertFresh: () => entry.assertFresh(),
-        release: () => entry.release().finally(endTurn),
-      };
-    } catch (error) {
-      endTurn();
-      throw error;
-    }
+      try {
+        return await work(entry);
+      } finally {
+        await entry.release();
+      }
+    });
   }
 
   /** Removes what processes that ended left behind: locks that nobody waits for, and unfinished files. */
@@ -71,23 +73,6 @@ export class Locks {
         await unless(["ENOENT"], unlink(place.at(name)));
       }
     }
-  }
-
-  /** Resolves when the earlier ones of this process are done. Call what it gives when this one is. */
-  async #turn(key: string): Promise<() => void> {
-    const earlier = this.#turns.get(key);
-    let end: () => void = () => undefined;
-    const turn = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    this.#turns.set(key, turn);
-    await earlier;
-    return () => {
-      if (this.#turns.get(key) === turn) {
-        this.#turns.delete(key);
-      }
-      end();
-    };
   }
 
   async #takeAmongProcesses(place: OpenDirectory, key: string, assertWanted: () => void): Promise<Entry> {
@@ -163,7 +148,7 @@ export function lockKey(directory: readonly string[]): string {
     .slice(0, 32);
 }
 
-class Entry {
+class Entry implements HeldLock {
   readonly name: string;
   readonly #place: OpenDirectory;
   readonly #since: number = performance.now();

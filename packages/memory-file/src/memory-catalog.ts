@@ -1,5 +1,5 @@
-import { type FileStore, isAgentFrameworkError } from "@agentfw/core";
-import { compareNames, isReservedName } from "./memory-names.ts";
+import { type ErrorCode, type FileStore, isAgentFrameworkError } from "@agentfw/core";
+import { compareNames, isMemoryName } from "./memory-names.ts";
 import type { MemoryPlace } from "./memory-scope.ts";
 import { parseMemory } from "./memory-text.ts";
 
@@ -8,6 +8,9 @@ const AT_ONCE = 32;
 
 /** Descriptions that are kept, over all scopes. */
 const MOST_KEPT = 20_000;
+
+/** Codes for one file that cannot be read, while the others can. */
+const UNREADABLE: readonly ErrorCode[] = ["corrupt", "too_large", "unauthorized"];
 
 /** A memory file as listings show it. */
 export interface CatalogEntry {
@@ -47,7 +50,7 @@ export class MemoryCatalog {
     return new Map(
       entries
         .map(({ path, etag }) => [path.slice(start), etag] as const)
-        .filter(([name]) => !name.includes("/") && !isReservedName(name))
+        .filter(([name]) => isMemoryName(name))
         .sort(([left], [right]) => compareNames(left, right)),
     );
   }
@@ -84,9 +87,7 @@ export class MemoryCatalog {
       this.#keep(key, { etag: file.etag, description });
       return { name, description };
     } catch (error) {
-      if (
-        ["corrupt", "too_large", "unauthorized"].some((code) => isAgentFrameworkError(error) && error.code === code)
-      ) {
+      if (isAgentFrameworkError(error) && UNREADABLE.includes(error.code)) {
         return { name, description: undefined };
       }
       throw error;

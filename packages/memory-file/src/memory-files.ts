@@ -2,7 +2,7 @@ import { configurationError, type FileStore, isAgentFrameworkError, withDeadline
 import { matchingNames } from "./glob.ts";
 import type { CatalogEntry, MemoryCatalog } from "./memory-catalog.ts";
 import { type LineEdit, replaced, withLines } from "./memory-edits.ts";
-import { isReservedName } from "./memory-names.ts";
+import { isMemoryName } from "./memory-names.ts";
 import type { MemoryPlace } from "./memory-scope.ts";
 import { formatMemory, type Memory, parseMemory } from "./memory-text.ts";
 
@@ -71,8 +71,8 @@ export class MemoryFiles {
     signal: AbortSignal,
   ): Promise<{ entries: CatalogEntry[]; more: number }> {
     const names = await this.#catalog.names(this.#place, signal);
-    const chosen = glob === undefined ? undefined : await matchingNames([...names.keys()], glob, SEARCH_TIMEOUT_MS);
-    const files = [...names].filter(([name]) => chosen?.has(name) ?? true);
+    const chosen = await matchingNames([...names.keys()], glob, SEARCH_TIMEOUT_MS);
+    const files = [...names].filter(([name]) => chosen.has(name));
     const entries = await this.#catalog.describe(this.#place, files.slice(0, limit), signal);
     return { entries, more: Math.max(0, files.length - limit) };
   }
@@ -128,12 +128,10 @@ export class MemoryFiles {
     const start = directory.length + 1;
     const inFiles = found
       .map(({ path, line, text }) => ({ name: path.slice(start), lineNumber: line, line: text }))
-      .filter(({ name }) => !name.includes("/") && !isReservedName(name));
-    const chosen =
-      glob === undefined
-        ? undefined
-        : await matchingNames([...new Set(inFiles.map(({ name }) => name))], glob, timeoutMs);
-    const matches = inFiles.filter(({ name }) => chosen?.has(name) ?? true);
+      .filter(({ name }) => isMemoryName(name));
+    const names = new Set(inFiles.map(({ name }) => name));
+    const chosen = await matchingNames([...names], glob, timeoutMs);
+    const matches = inFiles.filter(({ name }) => chosen.has(name));
     return { matches, isCut: found.length >= LINES_ASKED_FOR };
   }
 

@@ -26,8 +26,8 @@ export async function indexText(
     return undefined;
   }
   const entries = await catalog.describe(place, [...names].slice(0, maxEntries), signal);
-  const left = names.size - Math.min(names.size, maxEntries);
-  const rest = left === 0 ? [] : [`(${left} more are not listed here; file_memory_ls lists all.)`];
+  const left = names.size - maxEntries;
+  const rest = left <= 0 ? [] : [`(${left} more are not listed here; file_memory_ls lists all.)`];
   return ["<memory_index>", FRAME, ...entries.map(indexLine), ...rest, "</memory_index>"].join("\n");
 }
 

@@ -23,15 +23,17 @@ export function assertMemoryName(name: unknown): asserts name is string {
     // A person who runs git or a shell in the directory must not meet settings that a model wrote.
     throw configurationError("file_name", "must not begin with a dot");
   }
-  if (isReservedName(name)) {
+  if (!isMemoryName(name)) {
     throw configurationError("file_name", "memories.md and names that end in _description.md are reserved");
   }
 }
 
-/** True for hidden files, and for names under which other implementations keep their index or a description. */
-export function isReservedName(name: string): boolean {
+/** False for what is in a folder or hidden, and for names under which other implementations keep their index or a description. */
+export function isMemoryName(name: string): boolean {
   const folded = foldFileName(name);
-  return folded.startsWith(".") || folded === "memories.md" || folded.endsWith("_description.md");
+  const isReserved = folded.startsWith(".") || folded === "memories.md" || folded.endsWith("_description.md");
+  // Not in the folded form: a wide slash is a character like any other.
+  return !name.includes("/") && !isReserved;
 }
 
 /** The order in which files are listed: whatever their case, and always the same. */

@@ -1,5 +1,6 @@
-import fs from "node:fs";
+import fs, { type BigIntStats } from "node:fs";
 import { join } from "node:path";
+import { systemCode } from "@agentfw/core/backend";
 import { FileProblem, refusedError } from "./errors.ts";
 import {
   close,
@@ -12,7 +13,6 @@ import {
   removeDirectory,
   stat,
   sync,
-  systemCode,
   unless,
 } from "./file-calls.ts";
 
@@ -34,6 +34,9 @@ export interface OpenDirectory {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Looks at so many entries at once. */
+const AT_ONCE = 16;
 
 /** Where the kernel shows the opened files of a process as paths. */
 const DESCRIPTORS = "/proc/self/fd";
@@ -187,17 +190,26 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
   throw error;
 }
 
+/** What these entries of a directory are, in their order; undefined for one that is gone. */
+export async function statusesIn(
+  directory: OpenDirectory,
+  names: readonly string[],
+): Promise<(BigIntStats | undefined)[]> {
+  const statuses: (BigIntStats | undefined)[] = [];
+  for (let index = 0; index < names.length; index += AT_ONCE) {
+    const some = names.slice(index, index + AT_ONCE);
+    statuses.push(...(await Promise.all(some.map((name) => unless(["ENOENT"], lstat(directory.at(name)))))));
+  }
+  return statuses;
+}
+
 /** Makes one directory in another. False when the name is taken. */
 export async function makeIn(parent: OpenDirectory, name: string): Promise<boolean> {
-  try {
-    await makeDirectory(parent.at(name));
-    return true;
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") {
-      throw error;
-    }
-    return false;
-  }
+  const isMade = await unless(
+    ["EEXIST"],
+    makeDirectory(parent.at(name)).then(() => true),
+  );
+  return isMade === true;
 }
 
 /** Removes an empty directory from another. False when it is not empty or not there. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { assertCount, assertObject, assertTimeout, configurationError, type DiagnosticHandler } from "@agentfw/core";
+import { assertCount, assertTimeout, configurationError, type DiagnosticHandler } from "@agentfw/core";
+import { assertOptions, assertWithin } from "@agentfw/core/backend";
 
 /** Options of `FileSystemFileStore`. */
 export interface FileSystemFileStoreOptions {
@@ -41,18 +42,10 @@ export function resolveOptions(root: string, options: FileSystemFileStoreOptions
   if (typeof root !== "string" || root.trim() === "" || root.includes("\0")) {
     throw configurationError("root", "must be a non-empty path without NUL");
   }
-  assertObject(options, "options", { onDiagnostic: "function", fsync: "boolean" });
-  for (const name of Object.keys(options)) {
-    if (!KNOWN.includes(name)) {
-      throw configurationError(name, "is not an option of FileSystemFileStore");
-    }
-  }
+  assertOptions(options, "options", KNOWN, { fsync: "boolean", onDiagnostic: "function" });
   const { maxFileBytes = 1024 * 1024, maxFiles = 1000, maxTotalBytes = 32 * 1024 * 1024 } = options;
   const { fsync = true, timeoutMs = 5000, onDiagnostic } = options;
-  assertCount(maxFileBytes, "maxFileBytes", 1);
-  if (maxFileBytes > MAX_FILE_BYTES) {
-    throw configurationError("maxFileBytes", "must be at most 67,108,864");
-  }
+  assertWithin(maxFileBytes, "maxFileBytes", 1, MAX_FILE_BYTES);
   assertCount(maxFiles, "maxFiles", 1);
   assertCount(maxTotalBytes, "maxTotalBytes", 1);
   assertTimeout(timeoutMs, "timeoutMs");

@@ -1,10 +1,6 @@
 import { storeError } from "./errors.ts";
-import { lstat, unless } from "./file-calls.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import { type OpenDirectory, statusesIn } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
-
-/** Looks at so many files at once. */
-const AT_ONCE = 16;
 
 /** A file that is about to be written. */
 interface NewFile {
@@ -35,26 +31,13 @@ export async function assertRoom(
   if (size <= (previous ?? 0) || (files.length + 1) * maxFileBytes <= maxTotalBytes) {
     return;
   }
-  const total = await bytesOf(
-    directory,
-    files.filter((file) => file !== name),
-  );
+  const others = files.filter((file) => file !== name);
+  const statuses = await statusesIn(directory, others);
+  const total = statuses.reduce((sum, status) => sum + Number(status?.size ?? 0), 0);
   if (total + size > maxTotalBytes) {
     throw storeError(
       "too_large",
       `the other files have ${total} bytes, and with these ${size} there would be more than the ${maxTotalBytes} that are allowed; shorten or delete something first`,
     );
   }
-}
-
-async function bytesOf(directory: OpenDirectory, files: readonly string[]): Promise<number> {
-  let total = 0;
-  for (let index = 0; index < files.length; index += AT_ONCE) {
-    const some = files.slice(index, index + AT_ONCE);
-    const sizes = await Promise.all(
-      some.map(async (file) => Number((await unless(["ENOENT"], lstat(directory.at(file))))?.size ?? 0)),
-    );
-    total += sizes.reduce((sum, one) => sum + one, 0);
-  }
-  return total;
 }

@@ -1,33 +1,33 @@
 import type { BigIntStats } from "node:fs";
 import { type FileEntry, type FileMatch, report } from "@agentfw/core";
+import { systemCode } from "@agentfw/core/backend";
 import { type FileSearchLimits, type SearchedFile, searchFiles } from "@agentfw/core/files";
 import type { Directories } from "./directories.ts";
 import { refusedError, storeError } from "./errors.ts";
-import {
-  closeRead,
-  fstatNow,
-  lstat,
-  open,
-  READ_ONLY,
-  readAll,
-  readDirectory,
-  systemCode,
-  unless,
-} from "./file-calls.ts";
+import { closeRead, fstatNow, lstat, open, READ_ONLY, readAll, readDirectory, unless } from "./file-calls.ts";
 import { isFileName, isReserved } from "./names.ts";
-import { type OpenDirectory, using } from "./open-directory.ts";
+import { type OpenDirectory, statusesIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
 import { etagOf } from "./stamps.ts";
 import type { Place } from "./writing.ts";
 
-/** Looks at or reads so many files at once. */
+/** Reads so many files at once. */
 const AT_ONCE = 16;
+
+/** Codes for a file that is not searched, of the system and of our own. */
+const SKIPPED: readonly string[] = ["ELOOP", "ENXIO", "corrupt", "too_large"];
 
 /** A file as it was read. */
 export interface ReadFile {
   readonly text: string;
   readonly etag: string;
+}
+
+/** A directory among an owner's files: the segments of the owner's, and those below it. */
+export interface Folder {
+  readonly owner: readonly string[];
+  readonly segments: readonly string[];
 }
 
 /** Everything that only looks. Needs no lock: a file is replaced as a whole, and an opened one stays what it is. */
@@ -65,42 +65,29 @@ export class Reading {
     });
   }
 
-  /** The paths of all files below a directory, sorted; `owner` and `directory` are segments. */
-  async list(
-    owner: readonly string[],
-    directory: readonly string[],
-    assertWanted: () => void = () => undefined,
-  ): Promise<string[]> {
+  /** The paths of all files below a directory, sorted. */
+  async list(folder: Folder, assertWanted: () => void = () => undefined): Promise<string[]> {
     const paths: string[] = [];
-    await this.#walk(owner, directory, async (_, names, prefix) => {
+    await this.#walk(folder, async (_, names, prefix) => {
       assertWanted();
       paths.push(...names.map((name) => prefix + name));
     });
     return paths.sort();
   }
 
-  async listEntries(owner: readonly string[], directory: readonly string[]): Promise<FileEntry[]> {
+  async listEntries(folder: Folder): Promise<FileEntry[]> {
     const entries: FileEntry[] = [];
-    await this.#walk(owner, directory, async (opened, names, prefix) => {
-      for (let index = 0; index < names.length; index += AT_ONCE) {
-        const some = names.slice(index, index + AT_ONCE);
-        const statuses = await Promise.all(some.map((name) => unless(["ENOENT"], lstat(opened.at(name)))));
-        statuses.forEach((status, at) => {
-          if (status?.isFile()) {
-            entries.push({ path: `${prefix}${some[at]}`, etag: etagOf(status) });
-          }
-        });
+    await this.#walk(folder, async (opened, names, prefix) => {
+      for (const [index, status] of (await statusesIn(opened, names)).entries()) {
+        if (status?.isFile()) {
+          entries.push({ path: `${prefix}${names[index]}`, etag: etagOf(status) });
+        }
       }
     });
     return entries.sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
-  search(
-    owner: readonly string[],
-    directory: readonly string[],
-    pattern: string,
-    limits: Omit<FileSearchLimits, "makeError">,
-  ): Promise<FileMatch[]> {
+  search(folder: Folder, pattern: string, limits: Omit<FileSearchLimits, "makeError">): Promise<FileMatch[]> {
     const end = performance.now() + limits.timeoutMs;
     // Listing and reading end in time as well, and not only looking through what was read.
     const assertWanted = () => {
@@ -109,19 +96,14 @@ export class Reading {
         throw storeError("timeout", `search: not done within ${limits.timeoutMs} ms`);
       }
     };
-    const texts = this.#texts(owner, directory, assertWanted);
-    return searchFiles(texts, pattern, { ...limits, makeError: storeError });
+    return searchFiles(this.#texts(folder, assertWanted), pattern, { ...limits, makeError: storeError });
   }
 
   /** The texts of all files below a directory, in the order of their paths. Files that are no text are left out. */
-  async *#texts(
-    owner: readonly string[],
-    directory: readonly string[],
-    assertWanted: () => void,
-  ): AsyncGenerator<SearchedFile> {
-    const paths = await this.list(owner, directory, assertWanted);
+  async *#texts(folder: Folder, assertWanted: () => void): AsyncGenerator<SearchedFile> {
+    const paths = await this.list(folder, assertWanted);
     for (const { parent, names } of runsOf(paths)) {
-      const opened = await this.#directories.find([...owner, ...parent]);
+      const opened = await this.#directories.find([...folder.owner, ...parent]);
       if (opened === undefined) {
         continue;
       }
@@ -169,9 +151,8 @@ export class Reading {
     try {
       return (await this.#readIn(directory, name))?.text;
     } catch (error) {
-      const isDisk =
-        systemCode(error) !== undefined && !["ELOOP", "ENXIO", "corrupt", "too_large"].includes(`${systemCode(error)}`);
-      if (isDisk) {
+      const code = systemCode(error);
+      if (code !== undefined && !SKIPPED.includes(code)) {
         throw error;
       }
       report(this.#settings.onDiagnostic, {
@@ -209,10 +190,10 @@ export class Reading {
   }
 
   /** Calls `visit` for each directory from here down, with the names of its files and what stands before them in a path. */
-  async #walk(owner: readonly string[], directory: readonly string[], visit: Visit): Promise<void> {
-    const start = await this.#directories.find([...owner, ...directory]);
+  async #walk({ owner, segments }: Folder, visit: Visit): Promise<void> {
+    const start = await this.#directories.find([...owner, ...segments]);
     if (start !== undefined) {
-      const prefix = directory.length === 0 ? "" : `${directory.join("/")}/`;
+      const prefix = segments.map((segment) => `${segment}/`).join("");
       await using(start, () => this.#walkIn(start, prefix, owner.length === 0, visit));
     }
   }
@@ -247,8 +228,8 @@ function assertPlainFile(status: BigIntStats, name: string): void {
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw Object.assign(storeError("corrupt", "the file is not UTF-8 text"), { cause: error });
+  } catch (cause) {
+    throw storeError("corrupt", "the file is not UTF-8 text", { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { configurationError } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 
 /** The arguments of a call, as they came from the model. */
 export class ToolArguments {
@@ -6,15 +7,8 @@ export class ToolArguments {
 
   /** @throws `configuration` for anything but an object, and for members that the tool does not have. */
   constructor(args: unknown, known: readonly string[]) {
-    if (typeof args !== "object" || args === null || Array.isArray(args)) {
-      throw configurationError("arguments", "must be an object");
-    }
+    assertOptions(args, "arguments", known);
     this.#values = new Map(Object.entries(args));
-    for (const name of this.#values.keys()) {
-      if (!known.includes(name)) {
-        throw configurationError(name, `is no argument of this tool; there are ${known.join(", ")}`);
-      }
-    }
   }
 
   get(name: string): unknown {
@@ -32,8 +26,8 @@ export class ToolArguments {
 
   /** Undefined when it is absent, `null` or blank, as models like to say that they have nothing to say. */
   optionalText(name: string): string | undefined {
-    const value = this.get(name);
-    return value === undefined || value === null || this.text(name).trim() === "" ? undefined : this.text(name);
+    const text = (this.get(name) ?? null) === null ? "" : this.text(name);
+    return text.trim() === "" ? undefined : text;
   }
 
   /** False unless it is said. @throws `configuration` */

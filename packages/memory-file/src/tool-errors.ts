@@ -1,4 +1,4 @@
-import { type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
+import { type AgentFrameworkError, type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
 
 /** What the model is told where the error's own words are for someone else. */
 const SENTENCES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -18,18 +18,24 @@ const OF_THE_MODEL: readonly ErrorCode[] = ["configuration", "conflict", "too_la
  * one of the framework's gets through, because it may name the machine.
  */
 export function errorText(action: string, error: unknown): string {
-  const isOurs = isAgentFrameworkError(error);
-  const reason = isOurs
-    ? OF_THE_MODEL.includes(error.code)
-      ? error.message.replace(/^\[[^\]]*\] /, "")
-      : (SENTENCES[error.code] ?? "the memory store failed")
-    : "the memory store failed";
-  return `Error: could not ${action}: ${reason}.`;
+  return `Error: could not ${action}: ${reasonOf(error)}.`;
+}
+
+function reasonOf(error: unknown): string {
+  if (isOfTheModel(error)) {
+    return error.message.replace(/^\[[^\]]*\] /, "");
+  }
+  const sentence = isAgentFrameworkError(error) ? SENTENCES[error.code] : undefined;
+  return sentence ?? "the memory store failed";
+}
+
+function isOfTheModel(error: unknown): error is AgentFrameworkError {
+  return isAgentFrameworkError(error) && OF_THE_MODEL.includes(error.code);
 }
 
 /** True for what the operator should know about: not what the model did wrong. */
 export function isOperational(error: unknown): boolean {
-  return !(isAgentFrameworkError(error) && OF_THE_MODEL.includes(error.code));
+  return !isOfTheModel(error);
 }
 
 /** True for a run that was given up, which no tool may turn into an answer. */

@@ -1,4 +1,4 @@
-import { CREATE_NEW, close, fstat, open, rename, syncData, unless, unlink, writeAll } from "./file-calls.ts";
+import { CREATE_NEW, close, open, rename, syncData, unless, unlink, writeAll } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { etagOf, stampAfter } from "./stamps.ts";
 import { newIdentity } from "./writer-identity.ts";
@@ -34,9 +34,9 @@ export class UnfinishedFile {
     }
   }
 
-  /** Gives the file a time that is later than that of the file in its place. */
-  async stamp(previous: bigint | undefined): Promise<void> {
-    await stampAfter(this.#descriptor, previous);
+  /** Gives the file a time that is later than that of the file in its place. Resolves to the etag that it has from then on. */
+  async stamp(previous: bigint | undefined): Promise<string> {
+    return etagOf(await stampAfter(this.#descriptor, previous));
   }
 
   /** Moves the file to its place, over what is there, in one step. */
@@ -45,11 +45,6 @@ export class UnfinishedFile {
     await rename(this.#store.at(this.#name), directory.at(name));
     this.#isMoved = true;
     await directory.verify();
-  }
-
-  /** The etag that it has, once it was moved. */
-  async etag(): Promise<string> {
-    return etagOf(await fstat(this.#descriptor));
   }
 
   /** Releases the file, and removes it unless it was moved. */

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
-import { systemCode, unless } from "./file-calls.ts";
+import { systemCode } from "@agentfw/core/backend";
+import { unless } from "./file-calls.ts";
 
 /**
  * Who writes: `<space>.<process id>.<start>.<random>`. The space is the machine since its last boot together with the

@@ -1,8 +1,9 @@
+import { systemCode } from "@agentfw/core/backend";
 import { foldFileName } from "@agentfw/core/files";
 import type { Progress } from "./calls.ts";
 import type { Directories } from "./directories.ts";
 import { FileProblem, refusedError, storeError } from "./errors.ts";
-import { lstat, readDirectory, readNames, systemCode, unless, unlink } from "./file-calls.ts";
+import { lstat, readDirectory, readNames, unless, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks, lockKey } from "./locks.ts";
 import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
@@ -113,45 +114,43 @@ export class Writing {
       { name: place.name, size, previous: existing && Number(existing.size) },
       this.#settings,
     );
-    await file.stamp(existing?.mtimeNs);
+    const etag = await file.stamp(existing?.mtimeNs);
     lock.assertFresh();
     progress.beforeChange();
     await file.moveTo(directory, place.name);
     progress.afterChange();
-    return { etag: await file.etag() };
+    return { etag };
   }
 
   async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
     if (!(await this.#isDeletable(directory, place.name))) {
       return false;
     }
-    return using(await this.#storeDirectory.open(), async (store) => {
-      const lock = await this.#lock(store, place.directory, progress);
-      try {
-        if (!(await this.#isDeletable(directory, place.name))) {
-          return false;
-        }
-        lock.assertFresh();
-        progress.beforeChange();
-        if (
-          (await unless(
-            ["ENOENT"],
-            unlink(directory.at(place.name)).then(() => true),
-          )) !== true
-        ) {
-          return false;
-        }
-        await directory.verify();
-        progress.afterChange();
-        if (this.#settings.fsync) {
-          await directory.sync();
-        }
-        await this.#prune(place.directory);
-        return true;
-      } finally {
-        await lock.release();
-      }
-    });
+    return using(await this.#storeDirectory.open(), (store) =>
+      this.#locked(store, place.directory, progress, (lock) => this.#remove(directory, place, lock, progress)),
+    );
+  }
+
+  async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: Progress): Promise<boolean> {
+    if (!(await this.#isDeletable(directory, place.name))) {
+      return false;
+    }
+    lock.assertFresh();
+    progress.beforeChange();
+    const isRemoved = await unless(
+      ["ENOENT"],
+      unlink(directory.at(place.name)).then(() => true),
+    );
+    if (isRemoved !== true) {
+      return false;
+    }
+    await directory.verify();
+    progress.afterChange();
+    if (this.#settings.fsync) {
+      await directory.sync();
+    }
+    await this.#prune(place.directory);
+    return true;
   }
 
   async #isDeletable(directory: OpenDirectory, name: string): Promise<boolean> {
@@ -186,13 +185,7 @@ export class Writing {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await using(await this.#ensure(place.directory, store, progress), async (directory) => {
-          const lock = await this.#lock(store, place.directory, progress);
-          let result: T;
-          try {
-            result = await work(directory, lock);
-          } finally {
-            await lock.release();
-          }
+          const result = await this.#locked(store, place.directory, progress, (lock) => work(directory, lock));
           if (this.#settings.fsync) {
             await directory.sync();
           }
@@ -208,8 +201,13 @@ export class Writing {
     }
   }
 
-  #lock(store: OpenDirectory, directory: readonly string[], progress: Progress): Promise<HeldLock> {
-    return this.#locks.acquire(store, lockKey(directory), () => progress.assertWanted());
+  #locked<T>(
+    store: OpenDirectory,
+    directory: readonly string[],
+    progress: Progress,
+    work: (lock: HeldLock) => Promise<T>,
+  ): Promise<T> {
+    return this.#locks.hold(store, lockKey(directory), () => progress.assertWanted(), work);
   }
 
   async #ensure(segments: readonly string[], store: OpenDirectory, progress: Progress): Promise<OpenDirectory> {
@@ -217,15 +215,8 @@ export class Writing {
     for (const [depth, name] of segments.entries()) {
       directory = await using(directory, async (parent) => {
         const existing = (await this.#directories.isSpelled(parent, name)) ? await parent.enter(name) : undefined;
-        if (existing !== undefined) {
-          return existing;
-        }
-        const lock = await this.#lock(store, segments.slice(0, depth), progress);
-        try {
-          return await this.#makeDirectory(parent, name);
-        } finally {
-          await lock.release();
-        }
+        const make = () => this.#makeDirectory(parent, name);
+        return existing ?? this.#locked(store, segments.slice(0, depth), progress, make);
       });
     }
     return directory;
@@ -279,9 +270,9 @@ function assertSpelled(names: readonly string[], name: string): void {
 
 function assertConditions({ ifMatch, ifNoneMatch }: Conditions, current: string | undefined): void {
   if (ifNoneMatch !== undefined && current !== undefined) {
-    throw storeError("conflict", "the file exists", current);
+    throw storeError("conflict", "the file exists", { currentVersion: current });
   }
   if (ifMatch !== undefined && ifMatch !== current) {
-    throw storeError("conflict", "the etag does not match", current);
+    throw storeError("conflict", "the etag does not match", { currentVersion: current });
   }
 }

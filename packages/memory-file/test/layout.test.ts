@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { FileMemoryProvider } from "../src/index.ts";
+import { FileMemoryProvider, FileSystemFileStore } from "../src/index.ts";
 import { begin, beginOn } from "./support/memory.ts";
 import { codeOf, openStore, tree } from "./support/store.ts";
 
@@ -111,6 +111,12 @@ describe("on disk", () => {
     }
     await rename(`${root}.moved`, root);
     expect((await store.read("a.md"))?.text).toBe("x");
+  });
+
+  test("a root that cannot be made is told at once, also where the file system says that its parent is missing", async () => {
+    const store = new FileSystemFileStore("/proc/nobody/memory");
+    expect(await store.read("a.md")).toBeUndefined();
+    await expect(store.write("a.md", "x")).rejects.toMatchObject({ code: "unavailable", cause: { code: "ENOENT" } });
   });
 });
 

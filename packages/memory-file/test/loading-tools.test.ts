@@ -75,7 +75,7 @@ describe("tools that cannot be loaded", () => {
     await expect(begin(provider)).rejects.toMatchObject({
       code: "unavailable",
       provider: "memory-file",
-      message: expect.stringMatching(/^\[memory-file\] \w+: a part of the package could not be loaded$/),
+      message: expect.stringMatching(/^\[memory-file\] loading the tools: a part of the package could not be loaded$/),
       cause,
     });
     expect(await codeOf(begin(provider))).toBe("unavailable");

@@ -147,6 +147,14 @@ describe.each(STORES)("memory %s", (_, open) => {
     ]);
   });
 
+  test("takes a wide slash for a character like any other", async () => {
+    const store = await open();
+    const run = await beginOn(store);
+    expect(await run.call("write", { file_name: "a\uff0fb.md", content: "text" })).toMatch(/^Saved/);
+    expect(await run.call("ls")).toEqual([{ name: "a\uff0fb.md", type: "file" }]);
+    expect(indexLines(await beginOn(store))).toEqual(['- "a\uff0fb.md"']);
+  });
+
   test("lists what a glob fits, whatever the case", async () => {
     const store = await open();
     await put(store, { "a.md": "x", "B.MD": "x", "a.txt": "x", "[1].md": "x", "x.y": "x" });

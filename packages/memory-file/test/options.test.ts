@@ -37,6 +37,15 @@ describe("the constructor of the store", () => {
     expect(resolveOptions("memory", Object.fromEntries(names.map((name) => [name, undefined])))).toEqual(expected);
   });
 
+  test("takes what is not there for absent, under names that it does not know, too, and says which there are", () => {
+    expect(resolveOptions("memory", Object.fromEntries([["maxfiles", undefined]]))).toEqual(
+      resolveOptions("memory", {}),
+    );
+    expect(String(refusal(() => Reflect.construct(FileSystemFileStore, ["x", { maxfiles: 5 }])))).toContain(
+      "maxfiles: is none of maxFileBytes, maxFiles, maxTotalBytes, fsync, timeoutMs, onDiagnostic",
+    );
+  });
+
   test.each([undefined, null, "", " ", "a\0b", 7, {}])("refuses the root %j", (root) => {
     const error = refusal(() => Reflect.construct(FileSystemFileStore, [root]));
     expect(isAgentFrameworkError(error, "configuration")).toBe(true);
@@ -98,6 +107,11 @@ describe("the constructor of the provider", () => {
     const error = refusal(() => Reflect.construct(FileMemoryProvider, [new InMemoryFileStore(), { [name]: value }]));
     expect(isAgentFrameworkError(error, "configuration")).toBe(true);
     expect(String(error)).toContain(name);
+  });
+
+  test("says which options there are", () => {
+    const error = refusal(() => Reflect.construct(FileMemoryProvider, [new InMemoryFileStore(), { maxIndexEntry: 5 }]));
+    expect(String(error)).toContain("maxIndexEntry: is none of scope, sourceId, instructions, maxIndexEntries");
   });
 
   test.each([undefined, null, "store", {}, { contractVersion: "1" }])("refuses %j as a store", (store) => {
