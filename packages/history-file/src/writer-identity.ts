@@ -2,12 +2,19 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { systemCode } from "@agentfw/core/backend";
+import { unless } from "./file-calls.ts";
 
 /**
  * Who writes: `<space>.<process id>.<start>.<random>`. The space is the machine since its last boot together with the
  * process namespace, so that a process id of another container is never mistaken for one of ours.
  */
 const IDENTITY = /^([0-9a-f]{16})\.([1-9][0-9]{0,9})\.([0-9]{1,20})\.([0-9a-f]{16})$/;
+
+/**
+ * How a system says that it has no such thing or shows it to nobody. Whatever else goes wrong passes, and is an error:
+ * a process that took itself for another one for the rest of its life would be a stranger to its own neighbors.
+ */
+const HIDDEN: readonly string[] = ["ENOENT", "ENOTDIR", "ESRCH", "EACCES", "EPERM"];
 
 /** What can be told of a writer: proven to run, proven to have ended, or neither. */
 export type Liveness = "alive" | "dead" | "unknown";
@@ -65,10 +72,8 @@ function isRunning(pid: number): boolean {
 
 /** The start of a process in ticks since boot; "ended" for one that waits to be reaped; undefined where it is hidden. */
 async function startOf(pid: string): Promise<string | undefined> {
-  let text: string;
-  try {
-    text = await readFile(`/proc/${pid}/stat`, "latin1");
-  } catch {
+  const text = await unless(HIDDEN, readFile(`/proc/${pid}/stat`, "latin1"));
+  if (text === undefined) {
     return undefined;
   }
   // The second field is the program's name in parentheses and may hold anything, parentheses included.
@@ -92,11 +97,8 @@ async function readSelf(): Promise<Self> {
 }
 
 async function namespaceOfProcesses(): Promise<string> {
-  try {
-    const boot = await readFile("/proc/sys/kernel/random/boot_id", "latin1");
-    return `${boot} ${await readlink("/proc/self/ns/pid")}`;
-  } catch {
-    // Not Linux: there is one process namespace on the machine.
-    return hostname();
-  }
+  const boot = await unless(HIDDEN, readFile("/proc/sys/kernel/random/boot_id", "latin1"));
+  const namespace = await unless(HIDDEN, readlink("/proc/self/ns/pid"));
+  // Not Linux: there is one process namespace on the machine.
+  return boot === undefined || namespace === undefined ? hostname() : `${boot} ${namespace}`;
 }

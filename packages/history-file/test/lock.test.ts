@@ -75,6 +75,27 @@ describe("a writer's identity", () => {
     expect(process.kill(Number(pid), 0)).toBe(true);
   });
 
+  test("is the same after a while in which no file could be opened", async () => {
+    vi.resetModules();
+    let isStarved = true;
+    const whileStarved = <T>(read: () => Promise<T>): Promise<T> =>
+      isStarved ? Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })) : read();
+    vi.doMock("node:fs/promises", async (original) => ({
+      ...(await original<object>()),
+      readFile: (path: string, encoding: "latin1") => whileStarved(() => readFile(path, encoding)),
+      readlink: (path: string) => whileStarved(() => readlink(path)),
+    }));
+    onTestFinished(() => {
+      vi.doUnmock("node:fs/promises");
+      vi.resetModules();
+    });
+    const other = await import("../src/writer-identity.ts");
+    await expect(other.newIdentity()).rejects.toMatchObject({ code: "EMFILE" });
+    isStarved = false;
+    const place = (identity: string) => identity.split(".").slice(0, 3);
+    expect(place(await other.newIdentity())).toEqual(place(await newIdentity()));
+  });
+
   test("differs for each store of a process", async () => {
     expect(randomPart(await newIdentity())).not.toBe(randomPart(await newIdentity()));
     expect(randomPart("no identity")).toBeUndefined();

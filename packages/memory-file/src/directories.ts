@@ -8,6 +8,7 @@ import { leapTo, type OpenDirectory, openRootDirectory, using } from "./open-dir
 /** The directories of a store, from the root down, and what the file system below them is like. */
 export class Directories {
   readonly #root: string;
+  readonly #fsync: boolean;
   /** A root that was there and is gone is an outage, not an empty store. */
   #seen = false;
   /** Whether names that differ in case or Unicode form are different names there; unknown until it was tried. */
@@ -15,8 +16,9 @@ export class Directories {
   /** Where the root was when it was opened last. */
   #location: string | undefined;
 
-  constructor(root: string) {
+  constructor(root: string, fsync: boolean) {
     this.#root = root;
+    this.#fsync = fsync;
   }
 
   /** The root, or undefined when there never was one. @throws `unavailable` when it is gone. */
@@ -43,7 +45,7 @@ export class Directories {
     if (root !== undefined) {
       return root;
     }
-    await makeWithParents(this.#root);
+    await this.#makeWithParents(this.#root);
     this.#seen = true;
     return openRootDirectory(this.#root);
   }
@@ -106,21 +108,26 @@ export class Directories {
       return status === undefined ? undefined : other?.ino !== status.ino;
     });
   }
-}
 
-/** Not Node's own, which never ends where a file system refuses a directory as if its parent were missing. */
-async function makeWithParents(path: string): Promise<void> {
-  try {
-    await makeUnlessThere(path);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
-      throw error;
+  /** Not Node's own, which never ends where a file system refuses a directory as if its parent were missing. */
+  async #makeWithParents(path: string): Promise<void> {
+    try {
+      await this.#makeUnlessThere(path);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
+        throw error;
+      }
+      await this.#makeWithParents(dirname(path));
+      await this.#makeUnlessThere(path);
     }
-    await makeWithParents(dirname(path));
-    await makeUnlessThere(path);
   }
-}
 
-async function makeUnlessThere(path: string): Promise<void> {
-  await unless(["EEXIST"], makeDirectory(path));
+  async #makeUnlessThere(path: string): Promise<void> {
+    await unless(["EEXIST"], makeDirectory(path));
+    if (this.#fsync) {
+      // Also where somebody else has just made it: what is stored in it must not be lost with its name.
+      const parent = await openRootDirectory(dirname(path));
+      await using(parent, () => parent.sync());
+    }
+  }
 }

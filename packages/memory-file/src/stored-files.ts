@@ -13,7 +13,7 @@ export class StoredFiles {
   readonly writing: Writing;
 
   constructor(settings: Settings) {
-    const directories = new Directories(settings.root);
+    const directories = new Directories(settings.root, settings.fsync);
     this.reading = new Reading(settings, directories);
     this.writing = new Writing(settings, directories);
   }

@@ -1,7 +1,9 @@
 import fs from "node:fs";
+import { join } from "node:path";
 import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { toFrameworkError } from "../src/errors.ts";
+import { FileSystemFileStore } from "../src/index.ts";
 import { codeOf, openStore, tree } from "./support/store.ts";
 
 function systemError(code: string): Error {
@@ -193,4 +195,19 @@ describe("a call that takes too long", () => {
     release();
     expect((await store.read("a.md"))?.text).toBe("text");
   });
+});
+
+test("with fsync, the names of a root and of the parents that are made with it are safe as well", async () => {
+  const { root } = await openStore();
+  const synced: string[] = [];
+  const fsync = fs.fsync;
+  const spy = vi.spyOn(fs, "fsync").mockImplementation(((descriptor: number, done: fs.NoParamCallback) => {
+    synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`));
+    fsync(descriptor, done);
+  }) as never);
+  onTestFinished(() => spy.mockRestore());
+  const store = new FileSystemFileStore(join(root, "made", "with", "it"), { fsync: true });
+  await store.write("a.md", "text");
+  await store.close();
+  expect(synced).toEqual(expect.arrayContaining([root, join(root, "made"), join(root, "made", "with")]));
 });
