@@ -11,6 +11,7 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
+import { assertStateText } from "@agentfw/core/backend";
 import { Calls } from "./calls.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
@@ -20,7 +21,7 @@ import {
   resolveConnection,
   resolveOptions,
 } from "./options.ts";
-import { assertText, storedTags } from "./state-input.ts";
+import { storedTags } from "./state-input.ts";
 
 /** What `create` and `set` have in common. */
 interface Put {
@@ -164,7 +165,7 @@ export class RedisStateStore implements StateStore {
     const name = storedName(key);
     const keys = writtenKeys(this.#keys(options, name));
     const tagLines = storedTags(tags).map((tag) => `${tag}\n`);
-    assertText(text, this.#settings.maxValueBytes);
+    assertStateText(text, this.#settings.maxValueBytes);
     // Made here and not by the server, so that one call sent twice by the driver has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const mode = ifMatch === undefined ? operation : "match";
