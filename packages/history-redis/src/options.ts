@@ -47,8 +47,9 @@ export interface Settings {
 export interface Address {
   readonly host: string;
   readonly port: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
+  /** Empty for none, as the password. */
+  readonly username: string;
+  readonly password: string;
   readonly database: number;
   readonly isTls: boolean;
 }
@@ -125,9 +126,9 @@ function parseAddress(text: unknown): Address {
   };
 }
 
-function credential(text: string): string | undefined {
+function credential(text: string): string {
   try {
-    return text === "" ? undefined : decodeURIComponent(text);
+    return decodeURIComponent(text);
   } catch {
     throw configurationError("url", "must have its user name and password percent-encoded");
   }

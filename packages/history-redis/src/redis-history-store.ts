@@ -174,8 +174,9 @@ export class RedisHistoryStore implements HistoryStore {
           assertName(cursor, "cursor");
         }
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
-        const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
-        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, this.#settings.keyPrefix, task);
+        const { keyPrefix } = this.#settings;
+        const task = { keyPrefix, filter: { ...filter }, limit, after, isOver: () => isOver };
+        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, task);
         return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });
     } finally {

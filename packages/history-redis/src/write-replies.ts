@@ -1,7 +1,6 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import { configurationError } from "@agentfw/core";
 import { conflictError, corruptError } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
-import { listOf, textOf } from "./replies.ts";
+import { listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
 export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
@@ -19,7 +18,7 @@ export function appendedOf(reply: unknown, stamp: string): { version: string; ap
   }
   const appended = Number(rest);
   if (!Number.isSafeInteger(appended) || appended < 1) {
-    throw unexpected("append");
+    throw unexpectedAnswer("append: the server answered something unexpected");
   }
   return { version: stamp, appended };
 }
@@ -42,12 +41,6 @@ export function replacedOf(reply: unknown, key: string): { version: string } {
     case "unreadable":
       throw corruptError("the record that would carry the new version", key);
     default:
-      throw unexpected("replace");
+      throw unexpectedAnswer("replace: the server answered something unexpected");
   }
-}
-
-function unexpected(name: string): AgentFrameworkError {
-  return new AgentFrameworkError("unsupported", `${name}: the server answered something unexpected`, {
-    provider: PROVIDER,
-  });
 }

@@ -111,8 +111,8 @@ describe("the connection", () => {
     expect(resolveConnection({ url: "redis://cache.example" })).toEqual({
       host: "cache.example",
       port: 6379,
-      username: undefined,
-      password: undefined,
+      username: "",
+      password: "",
       database: 0,
       isTls: false,
     });

@@ -138,10 +138,7 @@ export function conflictError(message: string, currentVersion?: string): AgentFr
 
 /** What this package itself notices about a connection; callers see it as a `cause`. */
 export class RedisProblem extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "RedisProblem";
-  }
+  override readonly name: string = "RedisProblem";
 }
 
 function messageOf(error: unknown): string {

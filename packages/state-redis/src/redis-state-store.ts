@@ -23,14 +23,6 @@ import {
 } from "./options.ts";
 import { storedTags } from "./state-input.ts";
 
-/** What `create` and `set` have in common. */
-interface Put {
-  readonly operation: "create" | "set";
-  readonly key: string;
-  readonly text: string;
-  readonly options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined };
-}
-
 /**
  * Key-value state in Redis, on one node or a cluster, shared by any number of processes.
  *
@@ -76,7 +68,7 @@ export class RedisStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     assertCallOptions(options);
     const { owner, tags, signal } = options;
-    return this.#put({ operation: "create", key, text, options: { owner, tags, signal } });
+    return this.#put("create", key, text, { owner, tags, signal });
   }
 
   async set(
@@ -86,7 +78,7 @@ export class RedisStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     assertCallOptions(options);
     assertIfMatch(options.ifMatch);
-    return this.#put({ operation: "set", key, text, options });
+    return this.#put("set", key, text, options);
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
@@ -101,7 +93,6 @@ export class RedisStateStore implements StateStore {
       keys: [value, entries],
       args: [name],
       signal: options.signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.itemOf(answer, key),
     });
   }
@@ -120,7 +111,6 @@ export class RedisStateStore implements StateStore {
       keys: writtenKeys(this.#keys(options, name)),
       args: [name, ifMatch === undefined ? "any" : "match", ifMatch ?? ""],
       signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.deletedOf(answer, ifMatch),
     });
   }
@@ -160,7 +150,13 @@ export class RedisStateStore implements StateStore {
     return this.#calls.close();
   }
 
-  async #put({ operation, key, text, options }: Put): Promise<{ etag: string }> {
+  /** What `create` and `set` have in common. */
+  async #put(
+    operation: "create" | "set",
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined },
+  ): Promise<{ etag: string }> {
     const { tags, ifMatch, signal } = options;
     const name = storedName(key);
     const keys = writtenKeys(this.#keys(options, name));
@@ -178,7 +174,6 @@ export class RedisStateStore implements StateStore {
       keys,
       args: [name, text, etag, this.#settings.ttlMs, mode, ifMatch ?? "", tagLines.join("")],
       signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.putOf(answer, operation, etag),
     });
   }
