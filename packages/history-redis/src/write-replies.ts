@@ -1,9 +1,10 @@
 import { configurationError } from "@agentfw/core";
+import type { Appended } from "./appending.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import { listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
-export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
+export function appendedOf(reply: unknown, stamp: string): Appended {
   if (typeof reply === "number" && Number.isSafeInteger(reply) && reply > 0) {
     return { version: stamp, appended: reply };
   }
