@@ -1,3 +1,4 @@
+import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { Redis } from "ioredis";
 import type { RedisClient } from "./client.ts";
 import { RedisProblem } from "./errors.ts";
@@ -64,14 +65,9 @@ export class OwnConnection implements Connection {
     await this.#opening?.catch(() => undefined);
     const client = this.#client;
     this.#client = undefined;
-    if (client === undefined) {
-      return;
-    }
-    try {
-      await within(this.#timeoutMs, client.quit());
-    } catch {
+    if (client !== undefined) {
       // Ended by the other side, or too late to wait for: either way it is not needed any more.
-    } finally {
+      await this.#inTime(() => client.quit()).catch(() => undefined);
       client.disconnect();
     }
   }
@@ -93,14 +89,21 @@ export class OwnConnection implements Connection {
       }
     });
     try {
-      await within(this.#timeoutMs, this.#prepare(client));
+      await this.#inTime(() => this.#prepare(client));
     } catch (error) {
       client.disconnect();
-      throw problem ?? error;
+      throw (
+        problem ?? (isAgentFrameworkError(error) ? new RedisProblem(`no answer within ${this.#timeoutMs} ms`) : error)
+      );
     }
     this.#client = client;
     this.#wasOpen = true;
     return client;
+  }
+
+  /** Connecting and ending may hang: the port is open and nobody answers. */
+  #inTime(work: () => Promise<unknown>): Promise<unknown> {
+    return withDeadline("connection", { kind: "read", timeoutMs: this.#timeoutMs }, work);
   }
 
   async #prepare(client: Redis): Promise<void> {
@@ -115,26 +118,12 @@ export class OwnConnection implements Connection {
   }
 }
 
-/** Connecting and ending may hang: the port is open and nobody answers. */
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RedisProblem(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function driverOptions(address: Address, timeoutMs: number) {
-  const { host, port, username, password, isTls } = address;
+function driverOptions({ host, port, username, password, isTls }: Address, timeoutMs: number) {
   return {
     host,
     port,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
+    username,
+    password,
     ...(isTls ? { tls: {} } : {}),
     lazyConnect: true,
     connectTimeout: timeoutMs,

@@ -1,4 +1,5 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { connectionFailure, systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider.ts";
 
 /** What an error means to a caller. */
@@ -45,22 +46,6 @@ const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
   ],
 ];
 
-/** What the connection ran into before anything was sent. */
-const NOT_CONNECTED: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "connection refused"],
-  ["ENOTFOUND", "the host name is not known"],
-  ["EAI_AGAIN", "the host name could not be looked up"],
-  ["EHOSTUNREACH", "the host cannot be reached"],
-  ["ENETUNREACH", "the network cannot be reached"],
-]);
-
-/** Codes of Node for a certificate that it does not accept. To try again helps against none of them. */
-const UNTRUSTED =
-  /^(?:CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_CERT_)|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/;
-
-/** Codes of a server that answers something else than TLS, or no version of it that both know. */
-const NO_TLS = /^(?:ERR_SSL_|EPROTO$)/;
-
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection is closed|^Command aborted|^Socket timeout|^Reached the max retries per request/;
 
@@ -74,7 +59,9 @@ export function isAnswer(error: unknown): boolean {
 
 /** True when the connection ended under a command. Whether the server carried it out is not known. */
 export function isConnectionLost(error: unknown): boolean {
-  return ["ECONNRESET", "EPIPE", "ETIMEDOUT"].includes(codeOf(error)) || LOST.test(lastError(messageOf(error)));
+  return (
+    ["ECONNRESET", "EPIPE", "ETIMEDOUT"].includes(systemCode(error) ?? "") || LOST.test(lastError(messageOf(error)))
+  );
 }
 
 /** True when the driver refused to send because there is no connection. */
@@ -101,22 +88,15 @@ export function toFrameworkError(error: unknown, operation: string, kind: "read"
 function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   const message = messageOf(error);
   const generic = GENERIC_ANSWERS.find(([pattern]) => message.startsWith("ERR") && pattern.test(message))?.[1];
-  const answer = ANSWERS.get(answerWord(error)) ?? generic;
-  if (answer !== undefined) {
-    return answer;
+  const known = ANSWERS.get(answerWord(error)) ?? generic ?? connectionFailure(error);
+  if (known !== undefined) {
+    return known;
   }
   if (error instanceof RedisProblem) {
     return { code: "unavailable", reason: error.message };
   }
-  if (UNTRUSTED.test(codeOf(error))) {
-    return { code: "configuration", reason: "the server's TLS certificate is not trusted" };
-  }
-  if (NO_TLS.test(codeOf(error))) {
-    return { code: "unavailable", reason: "the server and this side agree on no TLS" };
-  }
-  const unsent = NOT_CONNECTED.get(codeOf(error)) ?? (isUnsent(error) ? "there is no connection" : undefined);
-  if (unsent !== undefined) {
-    return { code: "unavailable", reason: unsent };
+  if (isUnsent(error)) {
+    return { code: "unavailable", reason: "there is no connection" };
   }
   if (message === "Command timed out") {
     return { code: kind === "write" ? "outcome_unknown" : "timeout", reason: "the client's own time limit passed" };
@@ -162,16 +142,9 @@ export function conflictError(message: string, currentVersion?: string): AgentFr
 
 /** What this package itself notices about a connection; callers see it as a `cause`. */
 export class RedisProblem extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "RedisProblem";
-  }
+  override readonly name: string = "RedisProblem";
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "";
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }

@@ -9,11 +9,18 @@ import { runScript } from "./script.ts";
 
 /** What is listed, and from where on. */
 export interface ListTask {
+  readonly keyPrefix: string;
   readonly filter: HistoryListFilter;
   readonly limit: number;
   readonly after: ListCursor | undefined;
   /** True when nobody waits any more. */
   isOver(): boolean;
+}
+
+/** A conversation that is there. */
+interface Found {
+  readonly name: string;
+  readonly info: HistoryKeyInfo;
 }
 
 /** How many names are asked of a bucket at once, at most. */
@@ -23,14 +30,14 @@ const MOST_NAMES = 500;
 const FIRST_BUCKETS = 8;
 
 /** One page: bucket after bucket, in each by name, so that what is written meanwhile moves nothing. */
-export async function listPage(client: RedisClient, prefix: string, task: ListTask): Promise<HistoryList> {
+export async function listPage(client: RedisClient, task: ListTask): Promise<HistoryList> {
   const { limit, after } = task;
-  const found: { bucket: number; name: string; info: HistoryKeyInfo }[] = [];
+  const found: (Found & { readonly bucket: number })[] = [];
   let bucket = after?.bucket ?? 0;
   for (let width = FIRST_BUCKETS; bucket < BUCKETS && found.length <= limit && !task.isOver(); width *= 2) {
     const buckets = Array.from({ length: Math.min(width, BUCKETS - bucket) }, (_, index) => bucket + index);
     const start = (one: number) => (after?.bucket === one ? after.name : undefined);
-    const perBucket = await Promise.all(buckets.map((one) => listBucket(client, prefix, task, one, start(one))));
+    const perBucket = await Promise.all(buckets.map((one) => listBucket(client, task, one, start(one))));
     for (const [index, infos] of perBucket.entries()) {
       found.push(...infos.map((one) => ({ bucket: bucket + index, ...one })));
     }
@@ -44,20 +51,19 @@ export async function listPage(client: RedisClient, prefix: string, task: ListTa
 /** What a bucket has for one page, and one more if there is one. */
 async function listBucket(
   client: RedisClient,
-  prefix: string,
   task: ListTask,
   bucket: number,
   after: string | undefined,
-): Promise<{ name: string; info: HistoryKeyInfo }[]> {
-  const { names: index } = indexKeys(prefix, bucket);
+): Promise<Found[]> {
+  const { names: index } = indexKeys(task.keyPrefix, bucket);
   const [from, to] = rangeOf(task.filter);
   const count = Math.min(task.limit + 1, MOST_NAMES);
-  const found: { name: string; info: HistoryKeyInfo }[] = [];
+  const found: Found[] = [];
   for (let start = after; found.length <= task.limit && !task.isOver(); ) {
     const range = [index, start === undefined ? from : `(${start}`, to, "limit", 0, count];
     const names = listOf(await client.call("zrangebylex", range)).map(textOf);
     const wanted = names.flatMap((name) => matching(name, task.filter));
-    found.push(...(await present(client, prefix, bucket, wanted)));
+    found.push(...(await present(client, task, bucket, wanted)));
     start = names.at(-1);
     if (names.length < count) {
       break;
@@ -69,15 +75,15 @@ async function listBucket(
 /** Those of the conversations that are still there. What expired is taken out of the index on the way. */
 async function present(
   client: RedisClient,
-  prefix: string,
+  { keyPrefix }: ListTask,
   bucket: number,
   candidates: readonly { name: string; key: HistoryKey }[],
-): Promise<{ name: string; info: HistoryKeyInfo }[]> {
+): Promise<Found[]> {
   if (candidates.length === 0) {
     return [];
   }
-  const { names, expiries } = indexKeys(prefix, bucket);
-  const keys = candidates.map(({ name }) => keysOfName(prefix, name, bucket).records);
+  const { names, expiries } = indexKeys(keyPrefix, bucket);
+  const keys = candidates.map(({ name }) => keysOfName(keyPrefix, name, bucket).records);
   const args = candidates.map(({ name }) => name);
   const versions = listOf(await runScript(client, PRESENT, [names, expiries, ...keys], args)).map(textOf);
   return candidates.flatMap(({ name, key }, index) => {

@@ -1,4 +1,5 @@
 import { assertCount, assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
 
 /** Where the server is: an address that the store connects to itself, or a client that the caller keeps. */
@@ -46,15 +47,15 @@ export interface Settings {
 export interface Address {
   readonly host: string;
   readonly port: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
+  /** Empty for none, as the password. */
+  readonly username: string;
+  readonly password: string;
   readonly database: number;
   readonly isTls: boolean;
 }
 
 const KNOWN: readonly string[] = ["keyPrefix", "ttlSeconds", "maxRecords", "maxRecordBytes", "timeoutMs"];
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
-const HUNDRED_YEARS = 3_153_600_000;
 
 /**
  * Checks the options and fills in defaults.
@@ -62,25 +63,17 @@ const HUNDRED_YEARS = 3_153_600_000;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
-  assertKnown(options, KNOWN, "options");
+  assertOptions(options, "options", KNOWN);
   const { keyPrefix = "agentfw", ttlSeconds, maxRecords, timeoutMs = 5_000 } = options;
   const { maxRecordBytes = 16 * 1024 * 1024 } = options;
   if (typeof keyPrefix !== "string" || !/^[^\s{}\p{Cc}\p{Cs}]{1,200}$/u.test(keyPrefix)) {
     throw configurationError("keyPrefix", "must be 1 to 200 characters without spaces, control characters and braces");
   }
-  if (
-    ttlSeconds !== undefined &&
-    !(typeof ttlSeconds === "number" && ttlSeconds >= 0.001 && ttlSeconds <= HUNDRED_YEARS)
-  ) {
-    throw configurationError("ttlSeconds", "must be a number of seconds from 0.001 to 3,153,600,000");
-  }
+  assertTtlSeconds(ttlSeconds);
   if (maxRecords !== undefined) {
     assertCount(maxRecords, "maxRecords", 0);
   }
-  assertCount(maxRecordBytes, "maxRecordBytes", 1);
-  if (maxRecordBytes > MAX_RECORD_BYTES) {
-    throw configurationError("maxRecordBytes", "must be at most 268,435,456");
-  }
+  assertWithin(maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
   assertTimeout(timeoutMs, "timeoutMs");
   return {
     keyPrefix,
@@ -97,7 +90,7 @@ export function resolveOptions(options: RedisHistoryStoreOptions): Settings {
  * @throws `configuration`, without the address in its message, because that may hold a password.
  */
 export function resolveConnection(connection: RedisHistoryStoreConnection): Address | RedisClient {
-  assertKnown(connection, ["url", "client"], "connection");
+  assertOptions(connection, "connection", ["url", "client"]);
   const { url, client } = connection;
   if ((url === undefined) === (client === undefined)) {
     throw configurationError("connection", "must have either a url or a client");
@@ -133,20 +126,10 @@ function parseAddress(text: unknown): Address {
   };
 }
 
-function credential(text: string): string | undefined {
+function credential(text: string): string {
   try {
-    return text === "" ? undefined : decodeURIComponent(text);
+    return decodeURIComponent(text);
   } catch {
     throw configurationError("url", "must have its user name and password percent-encoded");
-  }
-}
-
-function assertKnown(value: unknown, known: readonly string[], field: string): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw configurationError(field, "must be an object");
-  }
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, `is none of ${known.join(", ")}`);
   }
 }

@@ -16,6 +16,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { assertIfVersion, assertRange } from "@agentfw/core/backend";
 import { Appending } from "./appending.ts";
 import { Calls, type Receive, type Send } from "./calls.ts";
 import { Conversations, NOW } from "./conversations.ts";
@@ -30,7 +31,7 @@ import {
 import { parseListCursor, parsePageCursor, readCall } from "./read-input.ts";
 import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { scriptCall } from "./script-call.ts";
-import { assertRecords, checkedRange, conditionOf } from "./write-input.ts";
+import { assertRecords, conditionOf } from "./write-input.ts";
 
 /**
  * Conversations on Redis: one node, Sentinel or a Cluster, written by any number of processes.
@@ -143,7 +144,7 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#calls.run(() => {
       const { keys } = this.#conversations.find(key);
       assertCallOptions(options);
-      const { fromId, throughId } = checkedRange(range);
+      const { fromId, throughId } = assertRange(range);
       assertRecords(records, this.#settings.maxRecordBytes);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
@@ -173,8 +174,9 @@ export class RedisHistoryStore implements HistoryStore {
           assertName(cursor, "cursor");
         }
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
-        const task = { filter: { ...filter }, limit, after, isOver: () => isOver };
-        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, this.#settings.keyPrefix, task);
+        const { keyPrefix } = this.#settings;
+        const task = { keyPrefix, filter: { ...filter }, limit, after, isOver: () => isOver };
+        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, task);
         return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });
     } finally {
@@ -192,7 +194,7 @@ export class RedisHistoryStore implements HistoryStore {
 
   async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
     assertCallOptions(options);
-    conditionOf(options.ifVersion);
+    assertIfVersion(options.ifVersion);
     const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
   }

@@ -1,10 +1,10 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import { configurationError } from "@agentfw/core";
+import type { Appended } from "./appending.ts";
 import { conflictError, corruptError } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
-import { listOf, textOf } from "./replies.ts";
+import { listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
-export function appendedOf(reply: unknown, stamp: string): { version: string; appended: number } {
+export function appendedOf(reply: unknown, stamp: string): Appended {
   if (typeof reply === "number" && Number.isSafeInteger(reply) && reply > 0) {
     return { version: stamp, appended: reply };
   }
@@ -19,7 +19,7 @@ export function appendedOf(reply: unknown, stamp: string): { version: string; ap
   }
   const appended = Number(rest);
   if (!Number.isSafeInteger(appended) || appended < 1) {
-    throw unexpected("append");
+    throw unexpectedAnswer("append: the server answered something unexpected");
   }
   return { version: stamp, appended };
 }
@@ -42,12 +42,6 @@ export function replacedOf(reply: unknown, key: string): { version: string } {
     case "unreadable":
       throw corruptError("the record that would carry the new version", key);
     default:
-      throw unexpected("replace");
+      throw unexpectedAnswer("replace: the server answered something unexpected");
   }
-}
-
-function unexpected(name: string): AgentFrameworkError {
-  return new AgentFrameworkError("unsupported", `${name}: the server answered something unexpected`, {
-    provider: PROVIDER,
-  });
 }

@@ -17,8 +17,8 @@ export interface Call<T> {
   /** True when the script may be sent again although it may have been carried out. */
   readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
-  /** How long the call may take. */
-  readonly timeoutMs: number;
+  /** What is left of the time that a call may take, where it runs more than once. */
+  readonly timeoutMs?: number;
   readonly script: ScriptName;
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
@@ -55,10 +55,12 @@ const LONGEST_PAUSE_MS = 250;
  */
 export class Calls {
   readonly #access: ServerAccess;
+  readonly #timeoutMs: number;
   #answeredAt = 0;
 
   constructor(address: Address | RedisClient, timeoutMs: number) {
     this.#access = new ServerAccess(address, timeoutMs);
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
@@ -68,7 +70,7 @@ export class Calls {
    * `outcome_unknown` when a write was sent and not answered; `corrupt` when the script cannot read what is stored.
    */
   async run<T>(call: Call<T>): Promise<T> {
-    const { name, signal, timeoutMs } = call;
+    const { name, signal, timeoutMs = this.#timeoutMs } = call;
     const progress: Progress = { isOver: false, sentAt: undefined, isUncertain: false, problem: undefined };
     let answer: Answer;
     try {
@@ -98,16 +100,8 @@ export class Calls {
     }
     const { server } = access;
     return server === undefined
-      ? access.engine.run(call.name, (engine) => this.#beginLate(engine, call, progress))
+      ? access.engine.run(call.name, (engine) => this.#try(access.reach(engine), call, progress))
       : this.#try(server, call, progress);
-  }
-
-  async #beginLate<T>(engine: Engine, call: Call<T>, progress: Progress): Promise<Answer> {
-    if (progress.isOver) {
-      // Nobody hears this, and nothing is opened for it.
-      throw new engine.RedisProblem("given up before it was sent");
-    }
-    return this.#try(this.#access.reach(engine), call, progress);
   }
 
   async #try<T>(server: Server, call: Call<T>, progress: Progress): Promise<Answer> {
@@ -116,7 +110,9 @@ export class Calls {
       let client = connection.ready;
       try {
         // No await when there is a connection: what many callers ask for in one turn is sent in that turn.
-        client ??= await connection.open();
+        if (client === undefined && !progress.isOver) {
+          client = await connection.open();
+        }
         return await this.#send(server, client, call, progress);
       } catch (error) {
         progress.problem = error;
@@ -130,9 +126,9 @@ export class Calls {
     }
   }
 
-  async #send<T>(server: Server, client: RedisClient, call: Call<T>, progress: Progress): Promise<Answer> {
+  async #send<T>(server: Server, client: RedisClient | undefined, call: Call<T>, progress: Progress): Promise<Answer> {
     const { connection, engine } = server;
-    if (progress.isOver) {
+    if (client === undefined || progress.isOver) {
       // The caller was told that nothing was sent, and so it must be. Nobody hears this.
       throw new engine.RedisProblem("given up before it was sent");
     }
@@ -160,20 +156,19 @@ export class Calls {
     const { sentAt, problem, isUncertain } = progress;
     const isAbort = signal?.aborted === true && error === signal.reason;
     const isLate = isAgentFrameworkError(error, "timeout");
+    const met = isLate ? (problem ?? error) : error;
     if (isLate && sentAt !== undefined && this.#answeredAt < sentAt) {
       // Nothing has come back since: a connection may be dead for a quarter of an hour before the system says so.
       this.#access.server?.connection.drop();
     }
     if (kind === "write" && (isUncertain || ((isAbort || isLate) && sentAt !== undefined))) {
       const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
-      const cause = isLate ? (problem ?? error) : error;
-      return new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause });
+      return new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause: met });
     }
     if (isAbort) {
       return error;
     }
     // A write that was never sent fails as a read does: nothing happened. What fails without the engine is explained already.
-    const met = isLate ? (problem ?? error) : error;
     return this.#access.engine.loaded?.toFrameworkError(met, name, sentAt === undefined ? "read" : kind) ?? met;
   }
 }

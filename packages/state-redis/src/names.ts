@@ -1,5 +1,5 @@
-import { AgentFrameworkError, assertName, configurationError, utf8Length } from "@agentfw/core";
-import { PROVIDER } from "./provider.ts";
+import { assertName, configurationError } from "@agentfw/core";
+import { assertByteLength } from "@agentfw/core/backend";
 
 /** Version of the stored layout; part of every key. */
 const LAYOUT = 1;
@@ -32,7 +32,7 @@ const ESCAPED = /[\p{Cc}\p{Cs}\p{Z}{}~]/gu;
  */
 export function storedName(key: unknown): string {
   assertName(key, "key");
-  assertLength(key, "key");
+  assertByteLength(key, "key", MAX_NAME_BYTES);
   return encode(key);
 }
 
@@ -66,18 +66,10 @@ function ownerTag(owner: unknown): string {
   if (typeof owner !== "string") {
     throw configurationError("owner", "must be a string, or null for the unowned partition");
   }
-  assertLength(owner, "owner");
+  assertByteLength(owner, "owner", MAX_NAME_BYTES);
   return `owner:${encode(owner)}`;
 }
 
 function encode(name: string): string {
   return name.replace(ESCAPED, (character) => `~${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-function assertLength(name: string, field: string): void {
-  if (utf8Length(name) > MAX_NAME_BYTES) {
-    throw new AgentFrameworkError("too_large", `${field}: above the limit of ${MAX_NAME_BYTES} bytes`, {
-      provider: PROVIDER,
-    });
-  }
 }

@@ -11,6 +11,7 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
+import { assertStateText } from "@agentfw/core/backend";
 import { Calls } from "./calls.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
@@ -20,15 +21,7 @@ import {
   resolveConnection,
   resolveOptions,
 } from "./options.ts";
-import { assertText, storedTags } from "./state-input.ts";
-
-/** What `create` and `set` have in common. */
-interface Put {
-  readonly operation: "create" | "set";
-  readonly key: string;
-  readonly text: string;
-  readonly options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined };
-}
+import { storedTags } from "./state-input.ts";
 
 /**
  * Key-value state in Redis, on one node or a cluster, shared by any number of processes.
@@ -75,7 +68,7 @@ export class RedisStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     assertCallOptions(options);
     const { owner, tags, signal } = options;
-    return this.#put({ operation: "create", key, text, options: { owner, tags, signal } });
+    return this.#put("create", key, text, { owner, tags, signal });
   }
 
   async set(
@@ -85,7 +78,7 @@ export class RedisStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     assertCallOptions(options);
     assertIfMatch(options.ifMatch);
-    return this.#put({ operation: "set", key, text, options });
+    return this.#put("set", key, text, options);
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
@@ -100,7 +93,6 @@ export class RedisStateStore implements StateStore {
       keys: [value, entries],
       args: [name],
       signal: options.signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.itemOf(answer, key),
     });
   }
@@ -119,7 +111,6 @@ export class RedisStateStore implements StateStore {
       keys: writtenKeys(this.#keys(options, name)),
       args: [name, ifMatch === undefined ? "any" : "match", ifMatch ?? ""],
       signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.deletedOf(answer, ifMatch),
     });
   }
@@ -159,12 +150,18 @@ export class RedisStateStore implements StateStore {
     return this.#calls.close();
   }
 
-  async #put({ operation, key, text, options }: Put): Promise<{ etag: string }> {
+  /** What `create` and `set` have in common. */
+  async #put(
+    operation: "create" | "set",
+    key: string,
+    text: string,
+    options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined },
+  ): Promise<{ etag: string }> {
     const { tags, ifMatch, signal } = options;
     const name = storedName(key);
     const keys = writtenKeys(this.#keys(options, name));
     const tagLines = storedTags(tags).map((tag) => `${tag}\n`);
-    assertText(text, this.#settings.maxValueBytes);
+    assertStateText(text, this.#settings.maxValueBytes);
     // Made here and not by the server, so that one call sent twice by the driver has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const mode = ifMatch === undefined ? operation : "match";
@@ -177,7 +174,6 @@ export class RedisStateStore implements StateStore {
       keys,
       args: [name, text, etag, this.#settings.ttlMs, mode, ifMatch ?? "", tagLines.join("")],
       signal,
-      timeoutMs: this.#settings.timeoutMs,
       receive: (answer) => answer.engine.putOf(answer, operation, etag),
     });
   }

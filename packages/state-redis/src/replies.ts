@@ -1,9 +1,9 @@
-import { AgentFrameworkError, type StateItem, type StateKey } from "@agentfw/core";
+import { AgentFrameworkError, type StateItem, type StateKey, type Tags } from "@agentfw/core";
+import { isObjectText } from "@agentfw/core/backend";
 import type { Answer } from "./calls.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import { nameOf } from "./names.ts";
 import { PROVIDER } from "./provider.ts";
-import { isObjectText, tagsOf } from "./state-input.ts";
 
 /** What `get` found. @throws `corrupt` */
 export function itemOf({ parts }: Answer, key: string): StateItem | undefined {
@@ -63,4 +63,21 @@ function assertCertain(operation: string, { isRepetition }: Answer): void {
       provider: PROVIDER,
     });
   }
+}
+
+/** The tags that `storedTags` made these lines of, or nothing when it did not. */
+export function tagsOf(lines: string): Tags | undefined {
+  try {
+    const pairs: unknown[] = lines
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    return pairs.every(isPair) ? Object.freeze(Object.fromEntries(pairs)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPair(value: unknown): value is [name: string, value: string] {
+  return Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "string";
 }

@@ -116,6 +116,23 @@ describe("while the part that talks to the server is loaded", () => {
     expect(sent).toEqual([]);
   });
 
+  test("no connection is opened for what took too long", async () => {
+    const { finish, loading } = holdLoading();
+    let attempts = 0;
+    const connect = async () => {
+      attempts += 1;
+    };
+    const client: RedisClient = { call: async () => [], status: "wait", connect, on: () => {}, off: () => {} };
+    const store = new RedisStateStore({ client }, { timeoutMs: 20 });
+    expect(await codeOf(store.get("a"))).toBe("timeout");
+    finish();
+    await loading;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(attempts).toBe(0);
+    expect(await codeOf(store.get("a"))).toBe("timeout");
+    expect(attempts).toBe(1);
+  });
+
   test("close does not wait for it when nothing is under way; later calls are refused", async () => {
     const { finish } = holdLoading();
     const { store } = openStore();

@@ -2,7 +2,8 @@ import { isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { RedisStateStore } from "../src/index.ts";
 import { type ItemKeys, itemKeys, nameOf, storedName } from "../src/names.ts";
-import { storedTags, tagsOf } from "../src/state-input.ts";
+import { tagsOf } from "../src/replies.ts";
+import { storedTags } from "../src/state-input.ts";
 import { openStore } from "./support/redis.ts";
 import { freshPrefix, openCluster } from "./support/stores.ts";
 

@@ -69,6 +69,21 @@ describe("options", () => {
     expectRefused(refusal({ url: URL_TEXT }, { [name]: value }), name);
   });
 
+  test("that nobody knows are named with those that there are, and pass when they are undefined", () => {
+    expect(String(refusal({ url: URL_TEXT }, { region: "eu" }))).toContain(
+      "region: is none of keyPrefix, ttlSeconds, maxValueBytes, timeoutMs",
+    );
+    expect(String(refusal({ uri: URL_TEXT }))).toContain("uri: is none of url, client");
+    const nobodys = { region: undefined };
+    expect(resolveOptions({ ...nobodys, keyPrefix: "a" }).keyPrefix).toBe("a");
+    expect(resolveConnection({ ...nobodys, url: URL_TEXT })).toMatchObject({ port: 1 });
+  });
+
+  test("say their limits", () => {
+    expect(String(refusal({ url: URL_TEXT }, { ttlSeconds: 0 }))).toContain("from 0.001 to 3153600000");
+    expect(String(refusal({ url: URL_TEXT }, { maxValueBytes: 2 ** 30 }))).toContain("at most 268435456");
+  });
+
   test.each([null, "redis", []])("refuse %j in their place", (options) => {
     expectRefused(refusal({ url: URL_TEXT }, options), "options");
   });
@@ -87,8 +102,8 @@ describe("the connection", () => {
     expect(resolveConnection({ url: "redis://cache.example" })).toEqual({
       host: "cache.example",
       port: 6379,
-      username: undefined,
-      password: undefined,
+      username: "",
+      password: "",
       database: 0,
       isTls: false,
     });

@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { AgentSession, isAgentFrameworkError, SessionStore } from "@agentfw/core";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { OwnConnection } from "../src/connection.ts";
+import { RedisProblem } from "../src/errors.ts";
 import { RedisStateStore } from "../src/index.ts";
 import { openFaulty, until } from "./support/faults.ts";
 import { codeOf, openClient, openStore, pause, rejection } from "./support/redis.ts";
@@ -99,6 +102,26 @@ describe("a server that does not answer", () => {
     }
     await proxies[0]?.pass();
     await until(async () => (await store.get("a").catch(() => null)) === undefined);
+  });
+
+  test("when it is given a password is connected to anew by the next call", async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.on("error", () => undefined).resume();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const to = { host: "127.0.0.1", port, username: "", password: "secret", database: 1, isTls: false };
+    const connection = new OwnConnection(to, 1_000);
+    for (const expected of [1, 2]) {
+      const error = await rejection(connection.open());
+      expect(error).toBeInstanceOf(RedisProblem);
+      expect(error).toMatchObject({ message: "no answer within 1000 ms" });
+      await until(() => connections === expected);
+    }
   });
 
   test("on one connection is reached over another one by the next call", async () => {
