@@ -9,11 +9,12 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
+import { assertStateText } from "@agentfw/core/backend";
 import type { Backend, RawItem } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
 import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
-import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, textOf, valueText, writeOf } from "./item-input.ts";
+import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, valueText, writeOf } from "./item-input.ts";
 import { LIMITS, limitProblem } from "./limits.ts";
 import { engines, loadEngine } from "./load-engine.ts";
 import { type FoundryStateStoreOptions, openingCall, refuse, resolveCommon } from "./options.ts";
@@ -203,7 +204,8 @@ export class FoundryStateStore implements StateStore {
     options: Scope & { readonly tags?: Tags | undefined } = {},
   ): Promise<{ etag: string }> {
     const call = itemCall("create", key, options, this.#parts);
-    const write = writeOf(textOf(text), { tags: options.tags });
+    assertStateText(text, LIMITS.valueBytes);
+    const write = writeOf(text, { tags: options.tags });
     try {
       const { etag } = await this.#backend.createItem(call, write);
       return { etag };
@@ -220,7 +222,8 @@ export class FoundryStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     const call = itemCall("set", key, options, this.#parts);
     const { tags, ifMatch } = options;
-    const write = writeOf(textOf(text), { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
+    assertStateText(text, LIMITS.valueBytes);
+    const write = writeOf(text, { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
     if (!canMatch(ifMatch)) {
       throw await unmatched("set", () => this.#backend.getItem(call));
     }

@@ -1,5 +1,5 @@
-import { type CallOptions, withDeadline } from "@agentfw/core";
-import { PROVIDER, stateError } from "./errors.ts";
+import { type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { PROVIDER } from "./errors.ts";
 
 /*
  * Whatever talks to the service or to the disk is in engines, one for each class, which are loaded on demand: importing the
@@ -22,15 +22,6 @@ export const engines: Engines = {
 };
 
 /** Loads an engine for a call that opens a store. @throws `unavailable`, `timeout`, the abort reason; nothing was sent */
-export function loadEngine<T>(
-  load: () => Promise<T>,
-  { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
-): Promise<T> {
-  return withDeadline("getOrCreate", { kind: "read", provider: PROVIDER, timeoutMs, signal }, async () => {
-    try {
-      return await load();
-    } catch (cause) {
-      throw stateError("unavailable", "a part of the package could not be loaded", { cause });
-    }
-  });
+export function loadEngine<T>(load: () => Promise<T>, limits: CallLimits): Promise<T> {
+  return new OnDemand(PROVIDER, load).runWithin("getOrCreate", limits, async (engine) => engine);
 }

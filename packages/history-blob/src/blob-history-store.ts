@@ -54,7 +54,8 @@ const MAX_ID_BYTES = 1024;
  * *Failure*: what is sent can be sent twice under the same condition; a lost answer is looked for at the end of the blob.
  * A blob of another type or of someone else is `corrupt`, and stays as it is.
  *
- * *Limits*: the newest 1,000 ids are remembered; 100,000 records, with 256 MiB of ids and data, in one call. No replace, expiry or trimming.
+ * *Limits*: the newest 1,000 ids are remembered; 100,000 records, with 256 MiB of ids and data, in one call. No replace,
+ * expiry or trimming.
  *
  * *Security*: the service encrypts at rest. Owners and sessions stand in the names of blobs, which logs hold too.
  */
