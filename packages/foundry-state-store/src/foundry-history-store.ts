@@ -21,8 +21,8 @@ import {
 import { assertOptions, OnDemand } from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
+import type { Conversations } from "./history/conversations.ts";
 import { parseEdge, parseListCursor } from "./history/cursors.ts";
-import type { Conversations } from "./history/engine.ts";
 import { filterTags, placeOf } from "./history/names.ts";
 import { type Operation, runOperation } from "./history/operation.ts";
 import { WINDOW } from "./history/window.ts";

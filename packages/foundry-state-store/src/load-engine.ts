@@ -9,16 +9,19 @@ import { PROVIDER } from "./errors.ts";
 
 /** How each engine is loaded. */
 export interface Engines {
-  files: () => Promise<typeof import("./local/engine.ts")>;
-  history: () => Promise<typeof import("./history/engine.ts")>;
-  service: () => Promise<typeof import("./service/engine.ts")>;
+  /** The files of a store, their lock, and what is in them. */
+  files: () => Promise<typeof import("./local/open-files.ts")>;
+  /** Everything that asks a state store for conversations and reads what it answers. */
+  history: () => Promise<typeof import("./history/conversations.ts")>;
+  /** The HTTP pipeline, the protocol, and what its replies mean. */
+  service: () => Promise<typeof import("./service/open-store.ts")>;
 }
 
 /** The loaders. In an object, so that a test can put another one in the place of each. */
 export const engines: Engines = {
-  files: () => import("./local/engine.ts"),
-  history: () => import("./history/engine.ts"),
-  service: () => import("./service/engine.ts"),
+  files: () => import("./local/open-files.ts"),
+  history: () => import("./history/conversations.ts"),
+  service: () => import("./service/open-store.ts"),
 };
 
 /** Loads an engine for a call that opens a store. @throws `unavailable`, `timeout`, the abort reason; nothing was sent */

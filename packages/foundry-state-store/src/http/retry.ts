@@ -1,5 +1,5 @@
 import { type ConnectionFailure, connectionFailure } from "@agentfw/core/backend";
-import type { PipelineResponse, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
+import type { PipelineResponse, PipelineRetryOptions, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
 import { stateOf } from "./call-state.ts";
 
 /** A connection that is up can fail in the same way, and says so: what was sent on it may have arrived. */
@@ -12,23 +12,6 @@ const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-
-/** How often a request is tried again. */
-export interface RetrySettings {
-  readonly maxRetries: number;
-  readonly firstDelayMs: number;
-  readonly longestDelayMs: number;
-}
-
-/** Fills in what is usual. */
-export function retrySettings(options: {
-  readonly maxRetries?: number | undefined;
-  readonly retryDelayInMs?: number | undefined;
-  readonly maxRetryDelayInMs?: number | undefined;
-}): RetrySettings {
-  const { maxRetries = 3, retryDelayInMs = FIRST_DELAY_MS, maxRetryDelayInMs = LONGEST_DELAY_MS } = options;
-  return { maxRetries, firstDelayMs: retryDelayInMs, longestDelayMs: maxRetryDelayInMs };
-}
 
 /** Why there is no connection, where it is sure that none was even made. */
 export function notSent(error: Pick<RestError, "code" | "message">): ConnectionFailure | undefined {
@@ -52,7 +35,10 @@ export function isUnprocessed(response: Pick<PipelineResponse, "status" | "heade
  * Tries reads again when they failed, and writes only when nothing was done: a write whose answer was lost and that is
  * sent again may overwrite somebody, or be told of a conflict with itself. Never later than the call's deadline.
  */
-export function safeRetryStrategy(settings: RetrySettings): RetryStrategy {
+export function safeRetryStrategy({
+  retryDelayInMs = FIRST_DELAY_MS,
+  maxRetryDelayInMs = LONGEST_DELAY_MS,
+}: PipelineRetryOptions): RetryStrategy {
   return {
     name: "safeRetry",
     retry({ retryCount, response, responseError }) {
@@ -63,7 +49,7 @@ export function safeRetryStrategy(settings: RetrySettings): RetryStrategy {
       if (isUndone) {
         state.mayHaveRun = false;
       }
-      const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, settings);
+      const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, retryDelayInMs, maxRetryDelayInMs);
       const isInTime = performance.now() + delay < state.endsAt;
       const isSafe = isUndone || (state.kind === "read" && mayReadAgain(response, responseError));
       const mayHelp = failure?.code !== "configuration";
@@ -77,7 +63,7 @@ function mayReadAgain(response: PipelineResponse | undefined, error: RestError |
 }
 
 /** Longer each time, and never quite the same, so that many clients do not come back at once. */
-function delayMs(retryCount: number, { firstDelayMs, longestDelayMs }: RetrySettings): number {
+function delayMs(retryCount: number, firstDelayMs: number, longestDelayMs: number): number {
   const longest = Math.min(firstDelayMs * 2 ** retryCount, longestDelayMs);
   return longest * (0.75 + Math.random() / 4);
 }
