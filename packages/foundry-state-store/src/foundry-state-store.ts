@@ -14,7 +14,7 @@ import type { Backend, RawItem } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
 import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
-import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, valueText, writeOf } from "./item-input.ts";
+import { etagOf, itemCall, keysQuery, portListing, scopeCall, storeUpdate, valueText, writeOf } from "./item-input.ts";
 import { LIMITS, limitProblem } from "./limits.ts";
 import { engines, loadEngine } from "./load-engine.ts";
 import { type FoundryStateStoreOptions, openingCall, refuse, resolveCommon } from "./options.ts";
@@ -147,8 +147,7 @@ export class FoundryStateStore implements StateStore {
   /** Deletes an item; `existed` says whether there was one. @throws `conflict` by `ifMatch`, and as `setItem` */
   async deleteItem(key: string, options: DeleteItemOptions = {}): Promise<{ readonly existed: boolean }> {
     const call = itemCall("deleteItem", key, options, this.#parts);
-    const { ifMatch } = writeOf("{}", options);
-    return { existed: (await this.#backend.deleteItem(call, ifMatch)) !== undefined };
+    return { existed: (await this.#backend.deleteItem(call, etagOf(options))) !== undefined };
   }
 
   /** A page of keys, the newest first unless told. Values are not in it: fetch those that you need. */
@@ -223,11 +222,11 @@ export class FoundryStateStore implements StateStore {
     const call = itemCall("set", key, options, this.#parts);
     const { tags, ifMatch } = options;
     assertStateText(text, LIMITS.valueBytes);
-    const write = writeOf(text, { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
+    const write = writeOf(text, { tags });
     if (!canMatch(ifMatch)) {
       throw await unmatched("set", () => this.#backend.getItem(call));
     }
-    const { etag } = await this.#backend.setItem(call, write);
+    const { etag } = await this.#backend.setItem(call, { ...write, ifMatch });
     return { etag };
   }
 

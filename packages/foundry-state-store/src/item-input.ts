@@ -53,17 +53,21 @@ export function valueText(value: JsonObject): string {
   return text;
 }
 
+/** What a write is conditional on. */
+interface Condition {
+  readonly ifMatch?: string | undefined;
+  readonly requireExists?: boolean | undefined;
+}
+
 /** What is written, and over what. @throws `configuration` */
-export function writeOf(
-  text: string,
-  options: {
-    readonly tags?: Tags | undefined;
-    readonly ifMatch?: string | undefined;
-    readonly requireExists?: boolean | undefined;
-  },
-): ItemWrite {
-  const { tags, ifMatch, requireExists = false } = options;
+export function writeOf(text: string, options: Condition & { readonly tags?: Tags | undefined }): ItemWrite {
+  const { tags } = options;
   refuse(tags === undefined ? undefined : tagsProblem(tags));
+  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: etagOf(options) };
+}
+
+/** The etag that must be there, or `*` for any. @throws `configuration` */
+export function etagOf({ ifMatch, requireExists = false }: Condition): string | undefined {
   if (typeof requireExists !== "boolean") {
     throw configurationError("requireExists", "must be true or false");
   }
@@ -73,7 +77,7 @@ export function writeOf(
   if (ifMatch !== undefined && (typeof ifMatch !== "string" || !isHeaderValue(ifMatch))) {
     throw configurationError("ifMatch", 'must be an etag, or "*"');
   }
-  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: requireExists ? "*" : ifMatch };
+  return requireExists ? "*" : ifMatch;
 }
 
 /** A page in the service's terms. @throws `configuration` */
