@@ -1,5 +1,11 @@
 import type { CallOptions, Tags } from "@agentfw/core";
-import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "./types.ts";
+import type {
+  StateStoreItemKey,
+  StateStoreItemKeyPage,
+  StateStoreItemReference,
+  StateStoreProperties,
+  StoreUpdate,
+} from "./types.ts";
 
 /** Whose item, and which one. Checked. */
 export interface ItemCall {
@@ -28,9 +34,8 @@ export interface KeysQuery {
 }
 
 /** An item with its value as text. */
-export interface RawItem extends StateStoreItemReference {
+export interface RawItem extends StateStoreItemKey {
   readonly text: string;
-  readonly tags: Tags;
 }
 
 /** Where the items are: the service, or files on this machine. What it is given has been checked. */

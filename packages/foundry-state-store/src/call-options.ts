@@ -1,4 +1,5 @@
-import { assertCallOptions, type CallOptions, configurationError, type StateStore } from "@agentfw/core";
+import { assertCallOptions, type CallOptions, type StateStore } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 
 const ITEM = ["callId", "signal"];
 const PORT = ["owner", "signal"];
@@ -36,8 +37,5 @@ const KNOWN: Readonly<Record<Method, readonly string[]>> = {
  */
 export function assertKnownOptions(method: Method, options: CallOptions): void {
   assertCallOptions(options);
-  const unknown = Object.keys(options).find((name) => !KNOWN[method].includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, `is not an option of ${method}`);
-  }
+  assertOptions(options, "options", KNOWN[method]);
 }

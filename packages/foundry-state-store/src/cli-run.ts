@@ -122,18 +122,11 @@ function usersOf(pairs: readonly string[]): Record<string, string> {
 }
 
 function withoutUserOf(text: string): 400 | 401 | 403 | "token" {
-  switch (text) {
-    case "400":
-      return 400;
-    case "401":
-      return 401;
-    case "403":
-      return 403;
-    case "token":
-      return "token";
-    default:
-      throw new UsageError("--without-user must be 400, 401, 403 or token");
+  const answer = ([400, 401, 403, "token"] as const).find((one) => String(one) === text);
+  if (answer === undefined) {
+    throw new UsageError("--without-user must be 400, 401, 403 or token");
   }
+  return answer;
 }
 
 function unknownCursorOf(text: string): "empty" | "refuse" {

@@ -11,8 +11,3 @@ export function stateError(
 ): AgentFrameworkError {
   return new AgentFrameworkError(code, message, { provider: PROVIDER, ...extra });
 }
-
-/** The code of a system error, or undefined. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}

@@ -5,11 +5,9 @@ import {
   assertHistoryKey,
   assertHistoryRecords,
   assertListFilter,
-  assertObject,
   assertReadOptions,
   assertTimeout,
   type CallOptions,
-  configurationError,
   type HistoryCapabilities,
   type HistoryKey,
   type HistoryList,
@@ -20,16 +18,17 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/backend";
+import { assertOptions, OnDemand } from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
+import type { Conversations } from "./history/conversations.ts";
 import { parseEdge, parseListCursor } from "./history/cursors.ts";
-import type { Conversations } from "./history/engine.ts";
 import { filterTags, placeOf } from "./history/names.ts";
-import { type Operation, type Progress, runOperation } from "./history/operation.ts";
+import { type Operation, runOperation } from "./history/operation.ts";
 import { WINDOW } from "./history/window.ts";
-import { NEVER_EXPIRES } from "./limits.ts";
+import { assertLasting } from "./lasting-store.ts";
 import { engines } from "./load-engine.ts";
+import type { Progress } from "./progress.ts";
 
 /** Options of {@link FoundryHistoryStore}. */
 export interface FoundryHistoryStoreOptions {
@@ -80,18 +79,8 @@ export class FoundryHistoryStore implements HistoryStore {
    * @throws `configuration` for another store, or an option that is none
    */
   constructor(store: FoundryStateStore, options: FoundryHistoryStoreOptions = {}) {
-    // Not instanceof: two copies of this package may be installed.
-    if (typeof store?.iterateItemKeys !== "function") {
-      throw configurationError("store", "must be a FoundryStateStore");
-    }
-    if (store.properties.itemTtlSeconds !== NEVER_EXPIRES) {
-      throw configurationError("store", "must have been created with itemTtlSeconds: -1, or old turns would vanish");
-    }
-    assertObject(options, "options");
-    const unknown = Object.keys(options).find((name) => name !== "timeoutMs");
-    if (unknown !== undefined) {
-      throw configurationError(unknown, "is not an option of FoundryHistoryStore");
-    }
+    assertLasting(store, "old turns");
+    assertOptions(options, "options", ["timeoutMs"]);
     const { timeoutMs = 5_000 } = options;
     assertTimeout(timeoutMs, "timeoutMs");
     this.#timeoutMs = timeoutMs;

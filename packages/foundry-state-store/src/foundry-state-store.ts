@@ -9,11 +9,12 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
+import { assertStateText } from "@agentfw/core/backend";
 import type { Backend, RawItem } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
 import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
-import { itemCall, keysQuery, portListing, scopeCall, storeUpdate, textOf, valueText, writeOf } from "./item-input.ts";
+import { etagOf, itemCall, keysQuery, portListing, scopeCall, storeUpdate, valueText, writeOf } from "./item-input.ts";
 import { LIMITS, limitProblem } from "./limits.ts";
 import { engines, loadEngine } from "./load-engine.ts";
 import { type FoundryStateStoreOptions, openingCall, refuse, resolveCommon } from "./options.ts";
@@ -146,8 +147,7 @@ export class FoundryStateStore implements StateStore {
   /** Deletes an item; `existed` says whether there was one. @throws `conflict` by `ifMatch`, and as `setItem` */
   async deleteItem(key: string, options: DeleteItemOptions = {}): Promise<{ readonly existed: boolean }> {
     const call = itemCall("deleteItem", key, options, this.#parts);
-    const { ifMatch } = writeOf("{}", options);
-    return { existed: (await this.#backend.deleteItem(call, ifMatch)) !== undefined };
+    return { existed: (await this.#backend.deleteItem(call, etagOf(options))) !== undefined };
   }
 
   /** A page of keys, the newest first unless told. Values are not in it: fetch those that you need. */
@@ -203,7 +203,8 @@ export class FoundryStateStore implements StateStore {
     options: Scope & { readonly tags?: Tags | undefined } = {},
   ): Promise<{ etag: string }> {
     const call = itemCall("create", key, options, this.#parts);
-    const write = writeOf(textOf(text), { tags: options.tags });
+    assertStateText(text, LIMITS.valueBytes);
+    const write = writeOf(text, { tags: options.tags });
     try {
       const { etag } = await this.#backend.createItem(call, write);
       return { etag };
@@ -220,11 +221,12 @@ export class FoundryStateStore implements StateStore {
   ): Promise<{ etag: string }> {
     const call = itemCall("set", key, options, this.#parts);
     const { tags, ifMatch } = options;
-    const write = writeOf(textOf(text), { tags, ...(canMatch(ifMatch) ? { ifMatch } : {}) });
+    assertStateText(text, LIMITS.valueBytes);
+    const write = writeOf(text, { tags });
     if (!canMatch(ifMatch)) {
       throw await unmatched("set", () => this.#backend.getItem(call));
     }
-    const { etag } = await this.#backend.setItem(call, write);
+    const { etag } = await this.#backend.setItem(call, { ...write, ifMatch });
     return { etag };
   }
 

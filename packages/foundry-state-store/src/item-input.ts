@@ -1,21 +1,17 @@
 import {
-  type AgentFrameworkError,
   assertCount,
-  assertObject,
   configurationError,
   isPlainObject,
   type Scope,
   type StateListOptions,
   type Tags,
   toJson,
-  utf8Length,
 } from "@agentfw/core";
+import { assertByteLength, assertOptions } from "@agentfw/core/backend";
 import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
 import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
 import { assertKnownOptions, type Method } from "./call-options.ts";
-import { stateError } from "./errors.ts";
 import { descriptionProblem, LIMITS, limitProblem, nameProblem, orderProblem, tagsProblem } from "./limits.ts";
-import { isObjectText } from "./object-text.ts";
 import { refuse } from "./options.ts";
 import type { ItemOptions, JsonObject, ListItemKeysOptions, StoreUpdate } from "./types.ts";
 
@@ -52,41 +48,26 @@ export function valueText(value: JsonObject): string {
   if (!isPlainObject(value)) {
     throw configurationError("value", "must be a JSON object");
   }
-  return sized(JSON.stringify(toJson(value, "value")), "value");
-}
-
-/** The text of a JSON object. @throws `configuration`, `too_large` */
-export function textOf(text: unknown): string {
-  // A raw lone surrogate has no UTF-8, so it would come back as something else; escaped in JSON it is fine.
-  if (typeof text !== "string" || !isObjectText(text) || !text.isWellFormed()) {
-    throw configurationError("text", "must be the JSON text of an object");
-  }
-  return sized(text, "text");
-}
-
-function sized(text: string, field: string): string {
-  // No UTF-8 text is longer than three bytes a unit, so most need no exact count.
-  if (text.length * 3 > LIMITS.valueBytes && utf8Length(text) > LIMITS.valueBytes) {
-    throw tooLarge(field);
-  }
+  const text = JSON.stringify(toJson(value, "value"));
+  assertByteLength(text, "value", LIMITS.valueBytes);
   return text;
 }
 
-function tooLarge(field: string): AgentFrameworkError {
-  return stateError("too_large", `${field}: above the limit of ${LIMITS.valueBytes} bytes`);
+/** What a write is conditional on. */
+interface Condition {
+  readonly ifMatch?: string | undefined;
+  readonly requireExists?: boolean | undefined;
 }
 
 /** What is written, and over what. @throws `configuration` */
-export function writeOf(
-  text: string,
-  options: {
-    readonly tags?: Tags | undefined;
-    readonly ifMatch?: string | undefined;
-    readonly requireExists?: boolean | undefined;
-  },
-): ItemWrite {
-  const { tags, ifMatch, requireExists = false } = options;
+export function writeOf(text: string, options: Condition & { readonly tags?: Tags | undefined }): ItemWrite {
+  const { tags } = options;
   refuse(tags === undefined ? undefined : tagsProblem(tags));
+  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: etagOf(options) };
+}
+
+/** The etag that must be there, or `*` for any. @throws `configuration` */
+export function etagOf({ ifMatch, requireExists = false }: Condition): string | undefined {
   if (typeof requireExists !== "boolean") {
     throw configurationError("requireExists", "must be true or false");
   }
@@ -96,7 +77,7 @@ export function writeOf(
   if (ifMatch !== undefined && (typeof ifMatch !== "string" || !isHeaderValue(ifMatch))) {
     throw configurationError("ifMatch", 'must be an etag, or "*"');
   }
-  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: requireExists ? "*" : ifMatch };
+  return requireExists ? "*" : ifMatch;
 }
 
 /** A page in the service's terms. @throws `configuration` */
@@ -131,11 +112,7 @@ function cursor(value: unknown, field: string): string | undefined {
 
 /** What is to change of a store. @throws `configuration` */
 export function storeUpdate(changes: StoreUpdate): StoreUpdate {
-  assertObject(changes, "changes");
-  const unknown = Object.keys(changes).find((name) => name !== "description" && name !== "tags");
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "cannot be changed");
-  }
+  assertOptions(changes, "changes", ["description", "tags"]);
   const { description, tags } = changes;
   refuse(description === undefined || description === null ? undefined : descriptionProblem(description));
   refuse(tags === undefined || tags === null ? undefined : tagsProblem(tags));

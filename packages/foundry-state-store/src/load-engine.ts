@@ -1,5 +1,5 @@
-import { type CallOptions, withDeadline } from "@agentfw/core";
-import { PROVIDER, stateError } from "./errors.ts";
+import { type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { PROVIDER } from "./errors.ts";
 
 /*
  * Whatever talks to the service or to the disk is in engines, one for each class, which are loaded on demand: importing the
@@ -9,28 +9,22 @@ import { PROVIDER, stateError } from "./errors.ts";
 
 /** How each engine is loaded. */
 export interface Engines {
-  files: () => Promise<typeof import("./local/engine.ts")>;
-  history: () => Promise<typeof import("./history/engine.ts")>;
-  service: () => Promise<typeof import("./service/engine.ts")>;
+  /** The files of a store, their lock, and what is in them. */
+  files: () => Promise<typeof import("./local/open-files.ts")>;
+  /** Everything that asks a state store for conversations and reads what it answers. */
+  history: () => Promise<typeof import("./history/conversations.ts")>;
+  /** The HTTP pipeline, the protocol, and what its replies mean. */
+  service: () => Promise<typeof import("./service/open-store.ts")>;
 }
 
 /** The loaders. In an object, so that a test can put another one in the place of each. */
 export const engines: Engines = {
-  files: () => import("./local/engine.ts"),
-  history: () => import("./history/engine.ts"),
-  service: () => import("./service/engine.ts"),
+  files: () => import("./local/open-files.ts"),
+  history: () => import("./history/conversations.ts"),
+  service: () => import("./service/open-store.ts"),
 };
 
 /** Loads an engine for a call that opens a store. @throws `unavailable`, `timeout`, the abort reason; nothing was sent */
-export function loadEngine<T>(
-  load: () => Promise<T>,
-  { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
-): Promise<T> {
-  return withDeadline("getOrCreate", { kind: "read", provider: PROVIDER, timeoutMs, signal }, async () => {
-    try {
-      return await load();
-    } catch (cause) {
-      throw stateError("unavailable", "a part of the package could not be loaded", { cause });
-    }
-  });
+export function loadEngine<T>(load: () => Promise<T>, limits: CallLimits): Promise<T> {
+  return new OnDemand(PROVIDER, load).runWithin("getOrCreate", limits, async (engine) => engine);
 }

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { mkdir, rmdir, stat } from "node:fs/promises";
-import { systemCode } from "./errors.ts";
+import { systemCode } from "@agentfw/core/backend";
+import { ifThere } from "./if-there.ts";
 
 /** What a lock knows of itself. */
 export interface LockState {
@@ -63,33 +64,22 @@ async function removeStale(path: string, staleMs: number): Promise<void> {
       throw new Locked();
     }
   } finally {
-    await unless("ENOENT", rmdir(guard));
+    await ifThere(rmdir(guard));
   }
 }
 
 /** False when it is there and not stale, or when this process is not sure of itself. */
 async function removeIf(path: string, staleMs: number, isSure: () => boolean): Promise<boolean> {
-  const found = await unless("ENOENT", stat(path));
+  const found = await ifThere(stat(path));
   if (found === undefined) {
     return true;
   }
   const isStale = found.mtimeMs < Date.now() - staleMs;
   if (isStale && isSure()) {
-    await unless("ENOENT", rmdir(path));
+    await ifThere(rmdir(path));
     return true;
   }
   return false;
-}
-
-async function unless<T>(code: string, call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (systemCode(error) === code) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** What the library throws itself for a lock that somebody has. */

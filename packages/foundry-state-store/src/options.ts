@@ -1,12 +1,12 @@
 import {
   assertName,
-  assertObject,
   assertTimeout,
   type CallOptions,
   configurationError,
   type DiagnosticHandler,
   type Tags,
 } from "@agentfw/core";
+import { assertOptions, type CallLimits } from "@agentfw/core/backend";
 import type { TokenCredential } from "@azure/core-auth";
 import type { HttpClient, PipelineOptions } from "@azure/core-rest-pipeline";
 import {
@@ -73,9 +73,7 @@ export interface FoundryStateStoreOptions extends StoreCreationOptions, CallOpti
 }
 
 /** A call that opens a store. */
-export interface OpeningCall {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
+export interface OpeningCall extends CallLimits {
   /** When it must settle, on the clock of `performance.now()`. */
   readonly endsAt: number;
 }
@@ -94,12 +92,20 @@ export interface CommonSettings {
   readonly onDiagnostic: DiagnosticHandler | undefined;
 }
 
-const CREATION = ["userIsolation", "itemTtlSeconds", "description", "tags", "onMismatch"];
-
-const COMMON = [...CREATION, "timeoutMs", "onDiagnostic", "allowUnisolatedLocal", "signal"];
+const COMMON = [
+  "userIsolation",
+  "itemTtlSeconds",
+  "description",
+  "tags",
+  "onMismatch",
+  "timeoutMs",
+  "onDiagnostic",
+  "allowUnisolatedLocal",
+  "signal",
+];
 
 /** The options of each kind of store. */
-export const KNOWN_OPTIONS: Readonly<Record<"FoundryStateStore" | "LocalStateStore", readonly string[]>> = {
+const KNOWN_OPTIONS: Readonly<Record<"FoundryStateStore" | "LocalStateStore", readonly string[]>> = {
   FoundryStateStore: [
     ...COMMON,
     "credential",
@@ -118,15 +124,11 @@ export function resolveCommon(
   name: string,
   options: StoreCreationOptions & Pick<LocalStateStoreOptions, "timeoutMs" | "onDiagnostic" | "allowUnisolatedLocal">,
 ): CommonSettings {
-  assertObject(options, "options", {
+  assertOptions(options, "options", KNOWN_OPTIONS[kind], {
     userIsolation: "boolean",
     allowUnisolatedLocal: "boolean",
     onDiagnostic: "function",
   });
-  const unknown = Object.keys(options).find((option) => !KNOWN_OPTIONS[kind].includes(option));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, `is not an option of ${kind}`);
-  }
   const { userIsolation, itemTtlSeconds, description, tags, onMismatch, timeoutMs = 5_000 } = options;
   refuse(nameProblem(name, "name"));
   refuse(itemTtlSeconds === undefined ? undefined : ttlProblem(itemTtlSeconds), "itemTtlSeconds");

@@ -1,6 +1,6 @@
-import { createDefaultHttpClient, type HttpClient } from "@azure/core-rest-pipeline";
+import { createDefaultHttpClient, type HttpClient, RestError } from "@azure/core-rest-pipeline";
 import { describe, expect, test } from "vitest";
-import { isNotSent } from "../src/http/retry.ts";
+import { notSent } from "../src/http/retry.ts";
 import { FoundryStateStore } from "../src/index.ts";
 import { failure, ITEM, openScripted, REFERENCE, type Scripted, STORE } from "./support/scripted.ts";
 
@@ -92,24 +92,53 @@ describe("C19 retries", () => {
   });
 
   test.each([
-    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", true],
-    ["EAI_AGAIN", "getaddrinfo EAI_AGAIN foundry.example", true],
-    ["EHOSTUNREACH", "connect EHOSTUNREACH 10.0.0.1:443", true],
-    ["EHOSTUNREACH", "read EHOSTUNREACH", false],
-    ["ENETUNREACH", "write ENETUNREACH", false],
-    ["CERT_HAS_EXPIRED", "certificate has expired", true],
-    ["ERR_TLS_CERT_ALTNAME_INVALID", "Hostname does not match", true],
-    ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", true],
-    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", true],
-    ["ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "decryption failed", false],
-    ["EPROTO", "write EPROTO", false],
-    ["ECONNRESET", "socket hang up", false],
-    ["ETIMEDOUT", "read ETIMEDOUT", false],
-    ["EPIPE", "write EPIPE", false],
-    ["REQUEST_SEND_ERROR", "failed", false],
-    [undefined, "failed", false],
-  ])("%s (%s) before anything was sent: %s", (code, message, isBefore) => {
-    expect(isNotSent({ code, message })).toBe(isBefore);
+    ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", "unavailable"],
+    ["EAI_AGAIN", "getaddrinfo EAI_AGAIN foundry.example", "unavailable"],
+    ["EHOSTUNREACH", "connect EHOSTUNREACH 10.0.0.1:443", "unavailable"],
+    ["EHOSTUNREACH", "read EHOSTUNREACH", undefined],
+    ["ENETUNREACH", "write ENETUNREACH", undefined],
+    ["CERT_HAS_EXPIRED", "certificate has expired", "configuration"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "Hostname does not match", "configuration"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", "configuration"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify", "configuration"],
+    ["ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "decryption failed", undefined],
+    ["EPROTO", "write EPROTO", undefined],
+    ["ECONNRESET", "socket hang up", undefined],
+    ["ETIMEDOUT", "read ETIMEDOUT", undefined],
+    ["EPIPE", "write EPIPE", undefined],
+    ["REQUEST_SEND_ERROR", "failed", undefined],
+    [undefined, "failed", undefined],
+  ])("%s (%s) before anything was sent is %s", (code, message, expected) => {
+    expect(notSent(new RestError(message, code === undefined ? {} : { code }))?.code).toBe(expected);
+  });
+
+  test("a certificate that is not trusted is a matter of configuration, and told after one try, also of a write", async () => {
+    const { server } = await openScripted(SOON);
+    const usual = createDefaultHttpClient();
+    let tries = 0;
+    let isTrusted = true;
+    const httpClient: HttpClient = {
+      async sendRequest(request) {
+        tries += 1;
+        if (isTrusted) {
+          return usual.sendRequest(request);
+        }
+        throw new RestError("self-signed certificate", { code: "DEPTH_ZERO_SELF_SIGNED_CERT", request });
+      },
+    };
+    server.answer({ status: 200, body: STORE });
+    const store = await FoundryStateStore.getOrCreate("checkpoints", {
+      endpoint: server.endpoint,
+      httpClient,
+      ...SOON,
+    });
+    isTrusted = false;
+    for (const call of [() => store.getItem("k"), () => store.setItem("k", {})]) {
+      tries = 0;
+      const told = { code: "configuration", message: expect.stringContaining("certificate is not trusted") };
+      expect(await failure(call())).toMatchObject(told);
+      expect(tries).toBe(1);
+    }
   });
 });
 

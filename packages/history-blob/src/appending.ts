@@ -168,7 +168,7 @@ class Appending {
       if (verdictOf(error) !== "refused") {
         throw error;
       }
-      return this.#standsStillFor(ended.size) < this.#patienceMs;
+      return this.#isAwaited(ended.size);
     }
   }
 
@@ -185,22 +185,17 @@ class Appending {
   }
 
   #isPatient({ pending, size }: Tail): boolean {
-    if (pending === undefined || pending.write === this.#writeName) {
-      return false;
-    }
-    return this.#standsStillFor(size) < this.#patienceMs;
+    return pending !== undefined && pending.write !== this.#writeName && this.#isAwaited(size);
   }
 
-  #standsStillFor(size: number): number {
+  /** True until an end stands still for so long that what someone else began counts as left. */
+  #isAwaited(size: number): boolean {
     if (this.#waiting?.size !== size) {
       this.#waiting = { size, since: performance.now() };
     }
-    return performance.now() - this.#waiting.since;
-  }
-
-  /** A short limit must not end the call before what someone left can be passed over. */
-  get #patienceMs(): number {
-    return Math.min(PATIENCE_MS, this.#input.timeoutMs / 4);
+    // A short limit must not end the call before what someone left can be passed over.
+    const patienceMs = Math.min(PATIENCE_MS, this.#input.timeoutMs / 4);
+    return performance.now() - this.#waiting.since < patienceMs;
   }
 
   async #write(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {

@@ -7,7 +7,6 @@ import {
   assertListFilter,
   assertReadOptions,
   type CallOptions,
-  configurationError,
   type HistoryCapabilities,
   type HistoryKey,
   type HistoryList,
@@ -18,7 +17,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { OnDemand } from "@agentfw/core/backend";
+import { assertByteLength, assertCallSize, assertIfVersion, type CallSize, OnDemand } from "@agentfw/core/backend";
 import { type CallBody, runCall } from "./call.ts";
 import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
@@ -35,7 +34,10 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
-import { assertCallSize } from "./write-input.ts";
+
+/** Ids and data of all records together, in one call. */
+const CALL_SIZE: CallSize = { maxRecords: 100_000, maxBytes: 256 * 1024 * 1024 };
+const MAX_ID_BYTES = 1024;
 
 /**
  * Conversations in append blobs of Azure Blob Storage, written by any number of processes.
@@ -52,7 +54,8 @@ import { assertCallSize } from "./write-input.ts";
  * *Failure*: what is sent can be sent twice under the same condition; a lost answer is looked for at the end of the blob.
  * A blob of another type or of someone else is `corrupt`, and stays as it is.
  *
- * *Limits*: the newest 1,000 ids are remembered; 100,000 records and 256 MiB in one call. No replace, expiry or trimming.
+ * *Limits*: the newest 1,000 ids are remembered; 100,000 records, with 256 MiB of ids and data, in one call. No replace,
+ * expiry or trimming.
  *
  * *Security*: the service encrypts at rest. Owners and sessions stand in the names of blobs, which logs hold too.
  */
@@ -94,7 +97,8 @@ export class BlobHistoryStore implements HistoryStore {
     const { maxRecordBytes, segmentBytes, segmentBlocks, timeoutMs } = this.#settings;
     const place = this.#placeOf(key);
     assertHistoryRecords(records, maxRecordBytes);
-    assertCallSize(records);
+    assertCallSize(records, CALL_SIZE);
+    records.forEach(assertIdLength);
     const { ifVersion, signal } = options;
     this.#assertCondition(ifVersion);
     if (records.length === 0) {
@@ -176,9 +180,7 @@ export class BlobHistoryStore implements HistoryStore {
   }
 
   #assertCondition(ifVersion: unknown): void {
-    if (ifVersion !== undefined && typeof ifVersion !== "string") {
-      throw configurationError("ifVersion", "must be a version that the store gave, or the empty text");
-    }
+    assertIfVersion(ifVersion);
     if (ifVersion !== undefined && !this.#settings.conditionalAppend) {
       throw unsupportedError("ifVersion: the store was made with conditionalAppend: false");
     }
@@ -186,5 +188,12 @@ export class BlobHistoryStore implements HistoryStore {
 
   #run<T>(name: string, signal: AbortSignal | undefined, body: CallBody<T>): Promise<T> {
     return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, this.#engine, body);
+  }
+}
+
+function assertIdLength({ id }: HistoryRecord, index: number): void {
+  // No UTF-8 text is longer than three bytes a unit, so most ids need no name for an error.
+  if (id.length * 3 > MAX_ID_BYTES) {
+    assertByteLength(id, `records[${index}].id`, MAX_ID_BYTES);
   }
 }

@@ -1,5 +1,5 @@
 import { withDeadline } from "@agentfw/core";
-import type { OnDemand } from "@agentfw/core/backend";
+import type { CallLimits, OnDemand } from "@agentfw/core/backend";
 import type { Engine } from "./engine.ts";
 import { PROVIDER } from "./errors.ts";
 
@@ -50,12 +50,6 @@ export class Call {
   }
 }
 
-/** How a call is limited. */
-export interface CallLimits {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** What a call does with the engine, when that is there. */
 export type CallBody<T> = (engine: Engine, call: Call) => Promise<T>;
 
@@ -66,11 +60,10 @@ export type CallBody<T> = (engine: Engine, call: Call) => Promise<T>;
  */
 export async function runCall<T>(
   name: string,
-  limits: CallLimits,
+  { timeoutMs, signal }: CallLimits,
   onDemand: OnDemand<Engine>,
   body: CallBody<T>,
 ): Promise<T> {
-  const { timeoutMs, signal } = limits;
   const call = new Call(name, timeoutMs);
   // What a late write means is decided by the engine: the deadline cannot know what was sent.
   const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;

@@ -1,10 +1,10 @@
 import type { HistoryList, HistoryPage } from "@agentfw/core";
+import { KeyedQueue } from "@agentfw/core/backend";
 import { type AppendInput, type AppendResult, appendTurn } from "./appending.ts";
 import type { Call } from "./call.ts";
 import { explainFailure } from "./call-failure.ts";
 import { clearConversation } from "./clearing.ts";
 import { Conversations } from "./conversations.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
 import { type ListedPage, type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
 import type { ConversationPlace } from "./names.ts";
 import type { Task } from "./observing.ts";

@@ -1,4 +1,4 @@
-import { assertObject, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import { assertListFilter, assertObject, isAgentFrameworkError } from "@agentfw/core";
 import type { ListCursor } from "./list-cursor.ts";
 import type { ListedPage } from "./listing.ts";
 
@@ -31,9 +31,7 @@ const AT_ONCE = 8;
 export async function eraseOwner(filter: EraseFilter, { page, clear }: Erasing): Promise<ErasedConversations> {
   assertObject(filter, "filter");
   const { owner } = filter;
-  if (owner !== null && typeof owner !== "string") {
-    throw configurationError("filter.owner", "must be a string, or null for nobody's");
-  }
+  assertListFilter({ owner });
   let cursor: ListCursor | undefined;
   let conversations = 0;
   const left: unknown[] = [];

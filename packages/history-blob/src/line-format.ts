@@ -16,7 +16,8 @@ import { type HistoryRecord, isPlainObject } from "@agentfw/core";
 export const BLOCK_BYTES: number = 4 * 1024 * 1024;
 
 const DATA = ',"data":[';
-const LINE_FEED = 10;
+/** What every line ends with. */
+export const LINE_FEED = 10;
 
 /** How a segment ends: `next` is continued in the next segment, `cleared` was the end of the conversation. */
 export type Seal = "next" | "cleared";
@@ -187,7 +188,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isCount(value: unknown): value is number {
+/** True for a whole number that counts something. */
+export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 

@@ -1,5 +1,6 @@
 import type { AgentFrameworkError } from "@agentfw/core";
 import { corruptError } from "./errors.ts";
+import { LINE_FEED } from "./line-format.ts";
 import type { Task } from "./observing.ts";
 import { type Entry, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
@@ -40,8 +41,6 @@ export class NoSuchPlace extends Error {
     this.segment = segment;
   }
 }
-
-const LINE_FEED = 10;
 
 /** A segment that does not hold whole lines: someone has changed it. */
 export function cutSegment(operation: string): AgentFrameworkError {

@@ -1,4 +1,5 @@
-import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions, assertWithin } from "@agentfw/core/backend";
 import type { BlobContainerClient, BlobCredential } from "./client.ts";
 
 /** Where the container is: a client that stays the caller's, or an address that the store opens itself. */
@@ -51,16 +52,7 @@ export interface BlobHistoryStoreOptions {
 }
 
 /** The options with defaults in place. */
-export interface Settings {
-  readonly prefix: string;
-  readonly createContainer: boolean;
-  readonly segmentBytes: number;
-  readonly segmentBlocks: number;
-  readonly list: boolean;
-  readonly conditionalAppend: boolean;
-  readonly maxRecordBytes: number;
-  readonly timeoutMs: number;
-}
+export type Settings = { [Name in keyof BlobHistoryStoreOptions]-?: NonNullable<BlobHistoryStoreOptions[Name]> };
 
 const KNOWN_ADDRESS: readonly string[] = ["container", "url", "credential", "connectionString", "containerName"];
 
@@ -88,11 +80,8 @@ const CONTAINER_NAME = /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: BlobHistoryStoreOptions): Settings {
-  assertObject(options, "options", { createContainer: "boolean", list: "boolean", conditionalAppend: "boolean" });
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of BlobHistoryStore");
-  }
+  const types = { createContainer: "boolean", list: "boolean", conditionalAppend: "boolean" } as const;
+  assertOptions(options, "options", KNOWN, types);
   const { prefix = "history", createContainer = false, list = true, conditionalAppend = true } = options;
   const { segmentBytes = 256 * 1024 * 1024, segmentBlocks = 45_000, timeoutMs = 5000 } = options;
   const { maxRecordBytes = 16 * 1024 * 1024 } = options;
@@ -102,9 +91,9 @@ export function resolveOptions(options: BlobHistoryStoreOptions): Settings {
       "must be 1 to 200 letters, digits, dots, underscores and hyphens between slashes",
     );
   }
-  assertBetween(segmentBytes, "segmentBytes", 65_536, MOST_SEGMENT_BYTES);
-  assertBetween(segmentBlocks, "segmentBlocks", 2, MOST_BLOCKS);
-  assertBetween(maxRecordBytes, "maxRecordBytes", 1, MOST_RECORD_BYTES);
+  assertWithin(segmentBytes, "segmentBytes", 65_536, MOST_SEGMENT_BYTES);
+  assertWithin(segmentBlocks, "segmentBlocks", 2, MOST_BLOCKS);
+  assertWithin(maxRecordBytes, "maxRecordBytes", 1, MOST_RECORD_BYTES);
   assertTimeout(timeoutMs, "timeoutMs");
   return { prefix, createContainer, segmentBytes, segmentBlocks, list, conditionalAppend, maxRecordBytes, timeoutMs };
 }
@@ -123,14 +112,10 @@ export type ResolvedConnection = { readonly container: BlobContainerClient } | {
  * @throws `configuration`, without the address in its message, because that may hold a key.
  */
 export function resolveConnection(connection: BlobConnectionOptions): ResolvedConnection {
-  assertObject(connection, "connection");
   if (isContainer(connection)) {
     throw configurationError("connection", "must be { container }, not the client itself");
   }
-  const unknown = Object.keys(connection).find((name) => !KNOWN_ADDRESS.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is nothing that says where a container is");
-  }
+  assertOptions(connection, "connection", KNOWN_ADDRESS);
   const { container, url, credential, connectionString, containerName } = connection;
   if ([container, url, connectionString].filter((one) => one !== undefined).length !== 1) {
     throw configurationError("connection", "must have exactly one of container, url and connectionString");
@@ -155,13 +140,6 @@ export function resolveConnection(connection: BlobConnectionOptions): ResolvedCo
   assertConnectionString(connectionString);
   assertContainerName(containerName);
   return { address: { connectionString, containerName } };
-}
-
-function assertBetween(value: unknown, field: string, least: number, most: number): asserts value is number {
-  assertCount(value, field, least);
-  if (value > most) {
-    throw configurationError(field, `must be at most ${most}`);
-  }
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,5 +1,6 @@
-import { AgentFrameworkError } from "@agentfw/core";
-import { corruptError, PROVIDER } from "./errors.ts";
+import type { BlobListItem } from "./client.ts";
+import { corruptError, unsupportedError } from "./errors.ts";
+import { isCount } from "./line-format.ts";
 
 /** What every blob of ours carries as metadata. */
 export interface SegmentInfo {
@@ -12,6 +13,8 @@ export interface SegmentInfo {
   /** How many turns the segments before this one hold. */
   readonly base: number;
 }
+
+type Metadata = BlobListItem["metadata"];
 
 const LAYOUT = 1;
 
@@ -35,12 +38,12 @@ export function assertAppendBlob(segment: number, blobType: string | undefined):
 }
 
 /** Metadata by its names. Some clients give them in other cases than they were written in. */
-export function metadataOf(metadata: { readonly [name: string]: string } | undefined): ReadonlyMap<string, string> {
+export function metadataOf(metadata: Metadata): ReadonlyMap<string, string> {
   return new Map(Object.entries(metadata ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Which life a blob belongs to. Undefined: it does not say so. */
-export function lifeOf(metadata: { readonly [name: string]: string } | undefined): string | undefined {
+export function lifeOf(metadata: Metadata): string | undefined {
   return metadataOf(metadata).get("life");
 }
 
@@ -49,15 +52,11 @@ export function lifeOf(metadata: { readonly [name: string]: string } | undefined
  *
  * @throws `corrupt` for a blob that is none of ours, `unsupported` for one of a later version.
  */
-export function decodeSegmentInfo(
-  segment: number,
-  metadata: { readonly [name: string]: string } | undefined,
-): SegmentInfo {
+export function decodeSegmentInfo(segment: number, metadata: Metadata): SegmentInfo {
   const fields = metadataOf(metadata);
   const layout = Number(fields.get("layout"));
   if (layout > LAYOUT) {
-    const message = `the blob has layout version ${layout}; this package reads ${LAYOUT}`;
-    throw new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+    throw unsupportedError(`the blob has layout version ${layout}; this package reads ${LAYOUT}`);
   }
   const [first, before, base] = ["first", "before", "base"].map((name) => Number(fields.get(name) ?? Number.NaN));
   const life = fields.get("life");
@@ -70,8 +69,4 @@ export function decodeSegmentInfo(
 /** How positions are told in errors. */
 export function segmentPosition(segment: number, byte?: number): string {
   return byte === undefined ? `segment ${segment}` : `segment ${segment}, byte ${byte}`;
-}
-
-function isCount(value: number | undefined): value is number {
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0;
 }

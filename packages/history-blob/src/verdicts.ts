@@ -1,4 +1,5 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { connectionFailure, systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 
 /** What the service's answer means for what the store does next. */
@@ -66,19 +67,6 @@ const CODES: ReadonlyMap<string, Meaning> = new Map(
   }),
 );
 
-/** What the driver reports when nothing was sent. */
-const NOT_SENT: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "connection refused"],
-  ["ENOTFOUND", "the host name is not known"],
-  ["EAI_AGAIN", "the host name could not be looked up"],
-  ["EHOSTUNREACH", "the host cannot be reached"],
-  ["ENETUNREACH", "the network cannot be reached"],
-]);
-
-/** Codes of Node for a certificate or a server that no connection can be made to. To try again helps against none. */
-const UNTRUSTED =
-  /^(?:CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_TLS_CERT_|ERR_SSL_|EPROTO$|HOSTNAME_MISMATCH|INVALID_CA)/;
-
 /** Errors of credentials, which are told by their names. */
 const NO_TOKEN = /Authentication|CredentialUnavailable|AggregateAuthentication/;
 
@@ -129,14 +117,15 @@ export function retryAfterMs(error: unknown): number {
 }
 
 function meaningOf(error: unknown): Meaning {
-  const code = serviceCodeOf(error);
+  const coded = codedOf(error);
+  const code = systemCode(coded) ?? "";
   const known = CODES.get(code);
   if (known !== undefined) {
     return known;
   }
   const status = statusOf(error);
   if (status === undefined) {
-    return meaningOfFailure(error, code);
+    return meaningOfFailure(error, coded);
   }
   const { reason, ...rest } = meaningOfStatus(status);
   // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
@@ -166,37 +155,26 @@ function meaningOfStatus(status: number): Meaning {
   return meaning("refused", "unavailable", "the service refused");
 }
 
-function meaningOfFailure(error: unknown, code: string): Meaning {
-  const notSent = NOT_SENT.get(code);
-  if (notSent !== undefined) {
-    return meaning("busy", "unavailable", notSent);
-  }
-  if (UNTRUSTED.test(code)) {
-    return meaning("refused", "unavailable", "no trusted connection could be made");
+function meaningOfFailure(error: unknown, coded: unknown): Meaning {
+  const failure = connectionFailure(coded);
+  if (failure !== undefined) {
+    return meaning(failure.code === "unavailable" ? "busy" : "refused", failure.code, failure.reason);
   }
   if (error instanceof Error && NO_TOKEN.test(error.name)) {
     return meaning("refused", "unauthorized", "credential: it gave no token");
   }
-  const isOurs = isAgentFrameworkError(error);
-  return meaning(
-    isOurs ? "refused" : "lost",
-    "unavailable",
-    code === "" ? "the driver failed" : "the connection ended",
-  );
+  const reason = systemCode(coded) === undefined ? "the driver failed" : "the connection ended";
+  return meaning(isAgentFrameworkError(error) ? "refused" : "lost", "unavailable", reason);
 }
 
 function meaning(verdict: Verdict, code: ErrorCode, reason: string): Meaning {
   return { verdict, code, reason };
 }
 
-/** The service says its code in a header, the driver says its own in the same place. */
-function serviceCodeOf(error: unknown): string {
-  const code = property(error, "code");
-  if (typeof code === "string") {
-    return code;
-  }
+/** The error, or the cause of it, that has a code: the service's own, or the driver's in the same place. */
+function codedOf(error: unknown): unknown {
   const cause = property(error, "cause");
-  return cause === undefined ? "" : serviceCodeOf(cause);
+  return systemCode(error) === undefined && cause !== undefined ? codedOf(cause) : error;
 }
 
 function statusOf(error: unknown): number | undefined {

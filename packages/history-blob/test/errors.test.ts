@@ -63,9 +63,9 @@ test.each([
   ["EPIPE", "lost", "unavailable"],
   ["ETIMEDOUT", "lost", "unavailable"],
   ["REQUEST_SEND_ERROR", "lost", "unavailable"],
-  ["CERT_HAS_EXPIRED", "refused", "unavailable"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "refused", "unavailable"],
-  ["EPROTO", "refused", "unavailable"],
+  ["CERT_HAS_EXPIRED", "refused", "configuration"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "refused", "configuration"],
+  ["EPROTO", "busy", "unavailable"],
 ] as const)("%s is %s, and %s to a caller", (code, verdict, expected) => {
   for (const error of [failure(code), new Error("outer", { cause: failure(code) })]) {
     expect(verdictOf(error)).toBe(verdict);

@@ -36,10 +36,12 @@ test("a token signs every request, and an expired one is unauthorized", { timeou
   });
 });
 
-test("a certificate that nobody trusts is unavailable, and told at once", { timeout: 120_000 }, async () => {
+test("a certificate that nobody trusts is a matter of configuration, and told at once", {
+  timeout: 120_000,
+}, async () => {
   const { url } = await startTokenService();
   const credential = { getToken: async () => ({ token: "t", expiresOnTimestamp: Date.now() + 3_600_000 }) };
   const store = new BlobHistoryStore({ url, credential }, { timeoutMs: 20_000 });
   const read = store.read({ owner: "a", source: "b", session: "c" });
-  await expect(read).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("trusted") });
+  await expect(read).rejects.toMatchObject({ code: "configuration", message: expect.stringContaining("trusted") });
 });

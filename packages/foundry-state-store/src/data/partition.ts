@@ -233,6 +233,7 @@ function isAlive({ expiresAt }: StoredItem, now: number): boolean {
   return expiresAt === null || expiresAt > now;
 }
 
-function compare(left: Position, right: Position): number {
+/** Which of two comes first in the order of creation. */
+export function compare(left: Position, right: Position): number {
   return left.createdAt - right.createdAt || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
 }

@@ -1,5 +1,6 @@
-import { isPlainObject, type Tags } from "@agentfw/core";
-import { isObjectText } from "../object-text.ts";
+import { isPlainObject } from "@agentfw/core";
+import { isObjectText } from "@agentfw/core/backend";
+import { parseTags } from "../json-object.ts";
 import type { StoredItem } from "./partition.ts";
 import type { StoreRecord } from "./store-data.ts";
 
@@ -37,14 +38,6 @@ export function parseRecord(value: unknown): StoreRecord | undefined {
     return undefined;
   }
   return { id, name, userIsolation, itemTtlSeconds, description, tags, createdAt, updatedAt };
-}
-
-function parseTags(value: unknown): Tags | undefined {
-  return isTags(value) ? Object.freeze({ ...value }) : undefined;
-}
-
-function isTags(value: unknown): value is Tags {
-  return isPlainObject(value) && Object.values(value).every((text) => typeof text === "string");
 }
 
 function isText(value: unknown): value is string {

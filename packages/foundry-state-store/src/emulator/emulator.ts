@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { assertName, assertObject, configurationError } from "@agentfw/core";
+import { assertOptions, assertWithin } from "@agentfw/core/backend";
 import type { StoreData } from "../data/store-data.ts";
 import { stateError } from "../errors.ts";
 import { fileError } from "../local/exclusive-file.ts";
@@ -99,16 +100,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Stat
 
 /** The options with their defaults. @throws `configuration` */
 function checked(options: EmulatorOptions) {
-  assertObject(options, "options", { requirePreviewHeader: "boolean", now: "function", log: "function" });
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of startEmulator");
-  }
+  assertOptions(options, "options", KNOWN, { requirePreviewHeader: "boolean", now: "function", log: "function" });
   const { port = 0, host = "127.0.0.1", dataDirectory, users = {}, now = Date.now, log = () => {} } = options;
   checkedName(host, "host");
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw configurationError("port", "must be a whole number from 0 to 65535");
-  }
+  assertWithin(port, "port", 0, 65_535);
   return { port, host, users, dataDirectory, now, log };
 }
 

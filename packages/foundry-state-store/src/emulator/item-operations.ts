@@ -1,5 +1,5 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
-import type { Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
+import type { Moment, Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
 import { compactJson } from "../json-text.ts";
 import { LIMITS, nameProblem } from "../limits.ts";
 import { partitionName } from "./identity.ts";
@@ -125,7 +125,7 @@ function writeOf(key: string, body: Body): Write {
   return { key, text, tags: tagsOf(tags) };
 }
 
-function momentOf({ world, ttlSeconds }: Place): { readonly now: number; readonly ttlSeconds: number } {
+function momentOf({ world, ttlSeconds }: Place): Moment {
   return { now: world.now(), ttlSeconds };
 }
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { systemCode } from "../errors.ts";
+import { ifThere } from "../if-there.ts";
 import { syncDirectory } from "../sync-directory.ts";
 
 /** The right to write in a folder. */
@@ -56,11 +56,7 @@ export class JournalFile {
       this.#hold.assert();
       this.#isThere = false;
       await this.#close();
-      await unlink(this.#path).catch((error: unknown) => {
-        if (systemCode(error) !== "ENOENT") {
-          throw error;
-        }
-      });
+      await ifThere(unlink(this.#path));
       await syncDirectory(dirname(this.#path));
     });
   }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isPlainObject } from "@agentfw/core";
 import { lock } from "proper-lockfile";
 import type { Partition, StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError } from "../errors.ts";
+import { jsonObject } from "../json-object.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
 import { type FolderHold, JournalFile } from "./journal-file.ts";
 
@@ -176,15 +176,11 @@ function applyLine(store: StoreData, line: Readonly<Record<string, unknown>>, co
 }
 
 function objectOf(line: string, name: string, number: number): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (isPlainObject(value)) {
-      return value;
-    }
-  } catch {
-    // Told below, with its place.
+  const value = jsonObject(line);
+  if (value === undefined) {
+    throw corruptLine(name, number);
   }
-  throw corruptLine(name, number);
+  return value;
 }
 
 function corruptLine(name: string, number: number): Error {

@@ -1,6 +1,6 @@
-import { isPlainObject } from "@agentfw/core";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
 import type { Position } from "../data/partition.ts";
+import { jsonObject } from "../json-object.ts";
 import { memberTexts } from "../json-text.ts";
 import { LIMITS, limitProblem, orderProblem, tagsProblem } from "../limits.ts";
 import { assertNone, invalid, Refusal } from "./replies.ts";
@@ -25,13 +25,8 @@ export interface Body {
 
 /** Reads a body that must be a JSON object. */
 export function bodyOf({ body }: EmulatorRequest): Body {
-  let members: unknown;
-  try {
-    members = JSON.parse(body);
-  } catch {
-    members = undefined;
-  }
-  if (!isPlainObject(members)) {
+  const members = jsonObject(body);
+  if (members === undefined) {
     throw new Refusal(400, "invalid_request", "the body must be a JSON object");
   }
   return { members, textOf: (name) => memberTexts(body).get(name) };

@@ -1,3 +1,4 @@
+import { compare, type Position } from "../data/partition.ts";
 import { type NewStore, StoreData, type StoreRecord } from "../data/store-data.ts";
 import { DEFAULT_TTL_SECONDS, descriptionProblem, nameProblem, ttlProblem } from "../limits.ts";
 import { assertNone, conflict, invalid, notFound, pageReply, type Reply } from "./replies.ts";
@@ -73,13 +74,12 @@ function listStores(world: World, { route, query }: EmulatorRequest): Reply {
   const { unknownCursor } = world.settings;
   const page = pageRequest(query, (id) => records.find((record) => record.id === id), unknownCursor);
   const step = page.order === "asc" ? 1 : -1;
-  const compare = (left: Pick<StoreRecord, "createdAt" | "id">, right: Pick<StoreRecord, "createdAt" | "id">) =>
-    (left.createdAt - right.createdAt || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0)) * step;
+  const inOrder = (left: Position, right: Position) => compare(left, right) * step;
   const { after, before } = page;
   const found = records
-    .filter((record) => !page.isEmpty && (after === undefined || compare(record, after) > 0))
-    .filter((record) => before === undefined || compare(record, before) < 0)
-    .sort(compare);
+    .filter((record) => !page.isEmpty && (after === undefined || inOrder(record, after) > 0))
+    .filter((record) => before === undefined || inOrder(record, before) < 0)
+    .sort(inOrder);
   const shown = found.slice(0, page.limit);
   return pageReply(shown.map(storeBody), cursorsOf(shown), found.length > page.limit);
 }

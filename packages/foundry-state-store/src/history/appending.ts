@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import { stateError } from "../errors.ts";
+import type { Progress } from "../progress.ts";
 import { type Chain, overLives } from "./chain.ts";
-import type { Progress } from "./operation.ts";
 import { Tail } from "./tail.ts";
 import { encodeTurn } from "./turn-form.ts";
 

@@ -1,6 +1,7 @@
-import { type CallOptions, isPlainObject } from "@agentfw/core";
+import type { CallOptions } from "@agentfw/core";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { jsonObject } from "../json-object.ts";
 import type { JsonObject } from "../types.ts";
 import { conversationTags, headTags, newLife, type Place, parseTurnKey, turnKey } from "./names.ts";
 import { inParallel, range } from "./parallel.ts";
@@ -23,8 +24,11 @@ export interface ListedTurns {
   readonly updatedAt: string | undefined;
 }
 
-/** A turn as it is stored; `undefined` when there is none, `"corrupt"` when it cannot be read. */
-export type Found = Turn | "corrupt" | undefined;
+/** A turn as it is stored; `"corrupt"` when it cannot be read. */
+export type Stored = Turn | "corrupt";
+
+/** A turn where one was looked for; `undefined` when there is none. */
+export type Found = Stored | undefined;
 
 /**
  * A conversation as a chain of items. A head names its life; turn 1, 2, 3 and so on hang under it, each created once and
@@ -132,8 +136,8 @@ export class Chain {
    * The turns behind one that is there, in order: what a listing did not show yet, and what others have added. Asks for
    * more of them at once the more there are.
    */
-  async behind(life: string, turn: number): Promise<Exclude<Found, undefined>[]> {
-    const found: Exclude<Found, undefined>[] = [];
+  async behind(life: string, turn: number): Promise<Stored[]> {
+    const found: Stored[] = [];
     for (let count = 1; ; count = Math.min(count * 2, 16)) {
       const from = turn + found.length + 1;
       const next = await this.turns(life, from, from + count - 1);
@@ -189,7 +193,6 @@ export async function overLives<T>(run: () => Promise<T>): Promise<T> {
 
 /** The life that the text of a head names. */
 function lifeOf(text: string): string | undefined {
-  const value: unknown = JSON.parse(text);
-  const { v, life } = isPlainObject(value) ? value : {};
+  const { v, life } = jsonObject(text) ?? {};
   return v === 1 && typeof life === "string" && /^[\w-]{16}$/.test(life) ? life : undefined;
 }

@@ -1,6 +1,6 @@
 import { isAgentFrameworkError } from "@agentfw/core";
+import type { Progress } from "../progress.ts";
 import type { Chain, Head } from "./chain.ts";
-import type { Progress } from "./operation.ts";
 import { inParallel } from "./parallel.ts";
 
 /**

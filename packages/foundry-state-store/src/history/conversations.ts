@@ -1,12 +1,12 @@
 import type { HistoryList, HistoryPage } from "@agentfw/core";
+import { KeyedQueue } from "@agentfw/core/backend";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
-import { KeyedQueue } from "../keyed-queue.ts";
+import type { Progress } from "../progress.ts";
 import { type Append, type Appended, append } from "./appending.ts";
 import { Chain } from "./chain.ts";
 import { clear } from "./clearing.ts";
 import { type ListPage, list } from "./listing.ts";
 import type { Place } from "./names.ts";
-import type { Progress } from "./operation.ts";
 import { type ReadPage, read } from "./reading.ts";
 import { noMemory, TailCache } from "./tail-cache.ts";
 

@@ -1,6 +1,7 @@
-import { type HistoryKey, type HistoryKeyInfo, type HistoryList, isPlainObject, type Tags } from "@agentfw/core";
+import type { HistoryKey, HistoryKeyInfo, HistoryList, Tags } from "@agentfw/core";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { jsonObject } from "../json-object.ts";
 import { LIMITS } from "../limits.ts";
 import { Chain } from "./chain.ts";
 import { encodeListCursor } from "./cursors.ts";
@@ -58,8 +59,7 @@ async function infoOf(
 }
 
 function headOf(text: string): { readonly key: HistoryKey; readonly life: string } | undefined {
-  const value: unknown = JSON.parse(text);
-  const { key, life } = isPlainObject(value) ? value : {};
+  const { key, life } = jsonObject(text) ?? {};
   const [owner, source, session] = Array.isArray(key) ? key : [];
   const isOwner = owner === null || typeof owner === "string";
   return isOwner && typeof source === "string" && typeof session === "string" && typeof life === "string"

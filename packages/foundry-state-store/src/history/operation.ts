@@ -1,20 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import { PROVIDER, stateError } from "../errors.ts";
-
-/** How far a write is, and whether its caller still waits for it. */
-export class Progress {
-  /** True when something may have been written. */
-  hasChanged = false;
-  isGivenUp = false;
-
-  /** Stops a call whose caller was answered already. What is thrown reaches nobody. */
-  assertWanted(): void {
-    if (this.isGivenUp) {
-      throw stateError("timeout", "the call was given up");
-    }
-  }
-}
+import { Progress } from "../progress.ts";
 
 /** What an operation is. */
 export interface Operation<T> {

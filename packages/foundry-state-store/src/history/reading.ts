@@ -1,6 +1,6 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { stateError } from "../errors.ts";
-import { type Chain, type Found, type ListedTurns, missingTurn, overLives } from "./chain.ts";
+import { type Chain, type ListedTurns, missingTurn, overLives, type Stored } from "./chain.ts";
 import { type Edge, encodeEdge, type LifeEdge } from "./cursors.ts";
 import { versionOf } from "./tail.ts";
 
@@ -11,8 +11,6 @@ const BATCH = 16;
 export interface ReadPage extends Pick<ReadOptions, "last" | "withFirst" | "onCorrupt"> {
   readonly before: LifeEdge | undefined;
 }
-
-type Stored = Exclude<Found, undefined>;
 
 /** What one read works with. */
 interface Reading {

@@ -1,4 +1,4 @@
-import type { Chain, Found } from "./chain.ts";
+import type { Chain, Stored } from "./chain.ts";
 import { idHash } from "./names.ts";
 import type { Turn } from "./turn-form.ts";
 import { WINDOW } from "./window.ts";
@@ -37,7 +37,7 @@ export class Tail {
   }
 
   /** Goes on by one turn. One that cannot be read has ids that nobody can know. */
-  add(turn: Exclude<Found, undefined>): void {
+  add(turn: Stored): void {
     this.turn += 1;
     if (turn !== "corrupt") {
       this.#remember(turn, this.turn);
@@ -92,8 +92,6 @@ export class Tail {
 export function versionOf(life: string, turn: number): string {
   return turn === 0 ? "" : `${life}.${turn}`;
 }
-
-type Stored = Exclude<Found, undefined>;
 
 /** Turns that must be there. */
 async function readTurns(chain: Chain, life: string, from: number, through: number): Promise<Stored[]> {

@@ -1,5 +1,6 @@
-import { type HistoryRecord, isPlainObject, utf8Length } from "@agentfw/core";
+import { type HistoryRecord, utf8Length } from "@agentfw/core";
 import { stateError } from "../errors.ts";
+import { jsonObject } from "../json-object.ts";
 import { LIMITS } from "../limits.ts";
 import type { JsonObject } from "../types.ts";
 
@@ -47,8 +48,8 @@ export function encodeTurn(
 
 /** Reads a turn, or gives `undefined` for what is none. */
 export function decodeTurn(text: string): Turn | undefined {
-  const value: unknown = JSON.parse(text);
-  if (!isPlainObject(value) || value["v"] !== VERSION) {
+  const value = jsonObject(text);
+  if (value?.["v"] !== VERSION) {
     return undefined;
   }
   const { ids, writer, known } = value;

@@ -11,7 +11,7 @@ import {
   retryPolicy,
 } from "@azure/core-rest-pipeline";
 import { logPolicy } from "./log-policy.ts";
-import { retrySettings, safeRetryStrategy } from "./retry.ts";
+import { safeRetryStrategy } from "./retry.ts";
 import { tokenPolicy } from "./token-policy.ts";
 import { tracingPolicy } from "./tracing-policy.ts";
 
@@ -74,10 +74,8 @@ export function createStorePipeline(
     pipeline.removePolicy({ name: "proxyPolicy" });
   }
   pipeline.addPolicy(agentPolicy(isLoopback), { afterPolicies: ["proxyPolicy", "agentPolicy", "tlsPolicy"] });
-  const settings = retrySettings(options.retryOptions ?? {});
-  pipeline.addPolicy(retryPolicy([safeRetryStrategy(settings)], { maxRetries: settings.maxRetries }), {
-    phase: "Retry",
-  });
+  const { maxRetries = 3, ...delays } = options.retryOptions ?? {};
+  pipeline.addPolicy(retryPolicy([safeRetryStrategy(delays)], { maxRetries }), { phase: "Retry" });
   pipeline.addPolicy(tracingPolicy(), { afterPhase: "Retry" });
   pipeline.addPolicy(tokenPolicy(credential), { phase: "Sign" });
   pipeline.addPolicy(logPolicy(), { afterPhase: "Sign" });

@@ -1,53 +1,26 @@
-import type { PipelineResponse, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
+import { type ConnectionFailure, connectionFailure } from "@agentfw/core/backend";
+import type { PipelineResponse, PipelineRetryOptions, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
 import { stateOf } from "./call-state.ts";
 
-/** System errors of making a connection. */
-const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-]);
-
-/** A connection that is up can meet some of these as well, and says so: what was sent on it may have arrived. */
+/** A connection that is up can fail in the same way, and says so: what was sent on it may have arrived. */
 const CONNECTED = /^(read|write) /;
 
-/** Refused certificates. Other errors of TLS, `EPROTO` among them, also come after a request was sent. */
-const BAD_CERTIFICATE = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+/** Errors of TLS that also come after a request was sent. */
+const TLS = /^(?:ERR_SSL_|EPROTO$)/;
 
 const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
 
-/** How often a request is tried again. */
-export interface RetrySettings {
-  readonly maxRetries: number;
-  readonly firstDelayMs: number;
-  readonly longestDelayMs: number;
-}
-
-/** Fills in what is usual. */
-export function retrySettings(options: {
-  readonly maxRetries?: number | undefined;
-  readonly retryDelayInMs?: number | undefined;
-  readonly maxRetryDelayInMs?: number | undefined;
-}): RetrySettings {
-  const { maxRetries = 3, retryDelayInMs = FIRST_DELAY_MS, maxRetryDelayInMs = LONGEST_DELAY_MS } = options;
-  return { maxRetries, firstDelayMs: retryDelayInMs, longestDelayMs: maxRetryDelayInMs };
-}
-
-/** True when it is sure that the connection was not even made. */
-export function isNotSent({
-  code = "",
-  message,
-}: {
-  readonly code?: string | undefined;
-  readonly message: string;
-}): boolean {
-  return BAD_CERTIFICATE.test(code) || (NOT_CONNECTED.has(code) && !CONNECTED.test(message));
+/** Why there is no connection, where it is sure that none was even made. */
+export function notSent(error: Pick<RestError, "code" | "message">): ConnectionFailure | undefined {
+  if (CONNECTED.test(error.message) || TLS.test(error.code ?? "")) {
+    return undefined;
+  }
+  return error.code === "EADDRNOTAVAIL"
+    ? { code: "unavailable", reason: "this machine has no free port or address" }
+    : connectionFailure(error);
 }
 
 /**
@@ -62,22 +35,25 @@ export function isUnprocessed(response: Pick<PipelineResponse, "status" | "heade
  * Tries reads again when they failed, and writes only when nothing was done: a write whose answer was lost and that is
  * sent again may overwrite somebody, or be told of a conflict with itself. Never later than the call's deadline.
  */
-export function safeRetryStrategy(settings: RetrySettings): RetryStrategy {
+export function safeRetryStrategy({
+  retryDelayInMs = FIRST_DELAY_MS,
+  maxRetryDelayInMs = LONGEST_DELAY_MS,
+}: PipelineRetryOptions): RetryStrategy {
   return {
     name: "safeRetry",
     retry({ retryCount, response, responseError }) {
       const state = stateOf(response?.request ?? responseError?.request);
       state.problem = responseError ?? state.problem;
-      const isUndone =
-        (responseError !== undefined && isNotSent(responseError)) ||
-        (response !== undefined && isUnprocessed(response));
+      const failure = responseError && notSent(responseError);
+      const isUndone = failure !== undefined || (response !== undefined && isUnprocessed(response));
       if (isUndone) {
         state.mayHaveRun = false;
       }
-      const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, settings);
+      const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, retryDelayInMs, maxRetryDelayInMs);
       const isInTime = performance.now() + delay < state.endsAt;
       const isSafe = isUndone || (state.kind === "read" && mayReadAgain(response, responseError));
-      return isSafe && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
+      const mayHelp = failure?.code !== "configuration";
+      return isSafe && mayHelp && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
     },
   };
 }
@@ -87,7 +63,7 @@ function mayReadAgain(response: PipelineResponse | undefined, error: RestError |
 }
 
 /** Longer each time, and never quite the same, so that many clients do not come back at once. */
-function delayMs(retryCount: number, { firstDelayMs, longestDelayMs }: RetrySettings): number {
+function delayMs(retryCount: number, firstDelayMs: number, longestDelayMs: number): number {
   const longest = Math.min(firstDelayMs * 2 ** retryCount, longestDelayMs);
   return longest * (0.75 + Math.random() / 4);
 }

@@ -10,7 +10,7 @@ import {
 } from "@azure/core-rest-pipeline";
 import { PROVIDER, stateError } from "../errors.ts";
 import { type CallState, trackCall } from "./call-state.ts";
-import { isNotSent, isUnprocessed } from "./retry.ts";
+import { isUnprocessed, notSent } from "./retry.ts";
 
 /** One request. */
 export interface HttpCall {
@@ -120,10 +120,13 @@ function explain(error: unknown, { operation, kind, signal }: HttpCall, state: C
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  if (isOpen && !(isRestError(error) && isNotSent(error))) {
-    return unknownOutcome(operation, "the connection ended before the answer came", problemOf(error));
+  const failure = isRestError(error) ? notSent(error) : undefined;
+  const cause = problemOf(error);
+  if (isOpen && failure === undefined) {
+    return unknownOutcome(operation, "the connection ended before the answer came", cause);
   }
-  return stateError("unavailable", `${operation}: the service cannot be reached`, { cause: problemOf(error) });
+  const reason = failure?.reason ?? "the service cannot be reached";
+  return stateError(failure?.code ?? "unavailable", `${operation}: ${reason}`, { cause });
 }
 
 /** A write that may have been carried out. */

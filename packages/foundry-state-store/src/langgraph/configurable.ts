@@ -1,4 +1,4 @@
-import { configurationError } from "@agentfw/core";
+import { assertName, configurationError } from "@agentfw/core";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import type { CheckpointPlace, CheckpointScope } from "./names.ts";
@@ -34,21 +34,15 @@ export function placeOf(
   checkpointId: unknown,
 ): { readonly place: CheckpointPlace; readonly parentId: string | undefined } {
   const { thread, namespace = "", id } = idsOf(config);
-  if (thread === undefined || thread === "") {
-    throw configurationError("configurable.thread_id", "must be a non-empty string");
-  }
-  if (typeof checkpointId !== "string" || checkpointId === "") {
-    throw configurationError("checkpoint.id", "must be a non-empty string");
-  }
+  assertName(thread, "configurable.thread_id");
+  assertName(checkpointId, "checkpoint.id");
   return { place: { thread, namespace, id: checkpointId }, parentId: id === "" ? undefined : id };
 }
 
 /** The checkpoint that a config names. @throws `configuration` when it names none */
 export function requiredPlace(config: RunnableConfig): CheckpointPlace {
   const { id } = idsOf(config);
-  if (id === "") {
-    throw configurationError("configurable.checkpoint_id", "must be a non-empty string");
-  }
+  assertName(id, "configurable.checkpoint_id");
   return placeOf(config, id).place;
 }
 

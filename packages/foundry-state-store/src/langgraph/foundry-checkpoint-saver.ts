@@ -1,4 +1,4 @@
-import { configurationError } from "@agentfw/core";
+import { assertName } from "@agentfw/core";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -13,7 +13,7 @@ import {
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
-import { NEVER_EXPIRES } from "../limits.ts";
+import { assertLasting } from "../lasting-store.ts";
 import { CheckpointItems } from "./checkpoint-items.ts";
 import { configOf, idsOf, matches, placeOf, requiredPlace, scopeOf } from "./configurable.ts";
 import { pack } from "./packed.ts";
@@ -45,12 +45,7 @@ export class FoundryCheckpointSaver extends BaseCheckpointSaver {
    */
   constructor(store: FoundryStateStore, serde?: SerializerProtocol) {
     super(serde);
-    if (typeof store?.iterateItemKeys !== "function") {
-      throw configurationError("store", "must be a FoundryStateStore");
-    }
-    if (store.properties.itemTtlSeconds !== NEVER_EXPIRES) {
-      throw configurationError("store", "must have been created with itemTtlSeconds: -1, or values would vanish");
-    }
+    assertLasting(store, "values");
     this.#items = new CheckpointItems(store, this.serde);
     this.#writes = new PendingWrites(store, this.serde);
   }
@@ -110,17 +105,13 @@ export class FoundryCheckpointSaver extends BaseCheckpointSaver {
   /** Stores what a task wrote, for the checkpoint that the config names. */
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string, taskPath = ""): Promise<void> {
     const place = requiredPlace(config);
-    if (typeof taskId !== "string" || taskId === "") {
-      throw configurationError("taskId", "must be a non-empty string");
-    }
+    assertName(taskId, "taskId");
     await this.#writes.add(place, writes, { id: taskId, path: taskPath });
   }
 
   /** Deletes all checkpoints and writes of a thread, in all its namespaces; one request each. */
   async deleteThread(threadId: string): Promise<void> {
-    if (typeof threadId !== "string" || threadId === "") {
-      throw configurationError("threadId", "must be a non-empty string");
-    }
+    assertName(threadId, "threadId");
     await this.#items.deleteThread(threadId);
   }
 }

@@ -3,10 +3,11 @@ import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { KeyedQueue, systemCode } from "@agentfw/core/backend";
 import { lock } from "proper-lockfile";
-import { PROVIDER, stateError, systemCode } from "../errors.ts";
-import { KeyedQueue } from "../keyed-queue.ts";
+import { PROVIDER, stateError } from "../errors.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
+import { Progress } from "../progress.ts";
 import { syncDirectory } from "../sync-directory.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
@@ -49,7 +50,7 @@ const changes = new KeyedQueue();
  */
 export async function changeFile<T>(change: FileChange<T>): Promise<T> {
   const { operation, path, timeoutMs, signal } = change;
-  const progress = { isGivenUp: false, hasChanged: false };
+  const progress = new Progress();
   try {
     return await withDeadline(operation, { kind: "write", provider: PROVIDER, timeoutMs, signal }, () =>
       changes.run(path, () => locked(change, progress)),
@@ -77,11 +78,6 @@ export function fileError(error: unknown, operation: string): unknown {
     : stateError("unavailable", `${operation}: the file system failed with ${code}`, { cause: error });
 }
 
-interface Progress {
-  isGivenUp: boolean;
-  hasChanged: boolean;
-}
-
 async function locked<T>(change: FileChange<T>, progress: Progress): Promise<T> {
   const held = await acquire(change.path, progress);
   try {
@@ -101,7 +97,7 @@ async function locked<T>(change: FileChange<T>, progress: Progress): Promise<T> 
 /** Changes come one after another in a process, so a lock that is taken is another process's. */
 async function acquire(path: string, progress: Progress): Promise<Held> {
   for (let attempt = 0; ; attempt += 1) {
-    assertWanted(progress);
+    progress.assertWanted();
     try {
       return await Held.take(path);
     } catch (error) {
@@ -167,15 +163,8 @@ class Held {
   }
 }
 
-function assertWanted({ isGivenUp }: Progress): void {
-  if (isGivenUp) {
-    // The caller was told already. Nobody hears this.
-    throw stateError("timeout", "the call was given up");
-  }
-}
-
 function assertMayChange(held: Held, progress: Progress): void {
-  assertWanted(progress);
+  progress.assertWanted();
   if (!held.isSure) {
     throw stateError("unavailable", "this process stood still for too long to be sure of its lock");
   }

@@ -1,7 +1,7 @@
 import { type CallOptions, configurationError, withDeadline } from "@agentfw/core";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
-import type { Listed, Partition, Position, StoredItem, WriteResult } from "../data/partition.ts";
+import type { Listed, Moment, Partition, Position, StoredItem, WriteResult } from "../data/partition.ts";
 import { StoreData, type StoreRecord } from "../data/store-data.ts";
 import { PROVIDER, stateError } from "../errors.ts";
 import type { OpeningCall } from "../options.ts";
@@ -186,11 +186,6 @@ export class LocalBackend implements Backend {
 /** How long a call may take, where that is not as long as any other. */
 interface LocalCall extends CallOptions {
   readonly timeoutMs?: number | undefined;
-}
-
-interface Moment {
-  readonly now: number;
-  readonly ttlSeconds: number;
 }
 
 /** What is left of a call's time. */

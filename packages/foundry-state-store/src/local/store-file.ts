@@ -6,7 +6,9 @@ import { isPlainObject } from "@agentfw/core";
 import { Partition } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
-import { stateError, systemCode } from "../errors.ts";
+import { stateError } from "../errors.ts";
+import { ifThere } from "../if-there.ts";
+import { jsonObject } from "../json-object.ts";
 
 const FORMAT = "agentfw-state-store";
 
@@ -40,14 +42,9 @@ export class StoreReader {
    * @throws `corrupt`, `unsupported` for a file of a later version
    */
   async read(): Promise<StoreData | undefined> {
-    let file: Awaited<ReturnType<typeof open>>;
-    try {
-      file = await open(this.#path, "r");
-    } catch (error) {
-      if (systemCode(error) === "ENOENT") {
-        return undefined;
-      }
-      throw error;
+    const file = await ifThere(open(this.#path, "r"));
+    if (file === undefined) {
+      return undefined;
     }
     try {
       const stamp = stampOf(await file.stat({ bigint: true }));
@@ -88,7 +85,7 @@ export function encode({ record, partitions }: StoreData): string {
 }
 
 function decode(text: string, name: string): StoreData {
-  const file = parsed(text);
+  const file = jsonObject(text);
   if (file?.["format"] !== FORMAT) {
     throw corrupt("the file");
   }
@@ -115,15 +112,6 @@ function decode(text: string, name: string): StoreData {
 /** Which partition is whose: nobody's is `null`, and never the text "null". */
 export function ownerName(owner: string | null): string {
   return JSON.stringify(owner);
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function corrupt(position: string): Error {

@@ -1,5 +1,4 @@
 import type { Tags } from "@agentfw/core";
-import type { HttpMethods } from "@azure/core-rest-pipeline";
 import type { KeysQuery } from "../backend.ts";
 import { CALL_ID_HEADER } from "../call-id.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -8,18 +7,12 @@ import { encodeSegment } from "../segments.ts";
 import { failureOf, unreadable } from "./service-errors.ts";
 
 /** What an operation asks. */
-export interface Question {
-  readonly operation: string;
-  readonly kind: "read" | "write";
-  readonly method: HttpMethods;
+export interface Question extends Omit<HttpCall, "url" | "headers"> {
   /** Below the stores. */
   readonly path: string;
   readonly query?: readonly (readonly [string, string])[] | undefined;
-  readonly body?: string | undefined;
   readonly callId: string | undefined;
   readonly ifMatch?: string | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly endsAt: number;
 }
 
 /** The version of the protocol, first in every query. */
@@ -40,18 +33,7 @@ export class Requests {
 
   /** Sends a request and gives the reply, whatever its status. */
   send(question: Question): Promise<HttpReply> {
-    const { operation, kind, method, body, signal, endsAt } = question;
-    const call: HttpCall = {
-      operation,
-      kind,
-      method,
-      url: this.#urlOf(question),
-      headers: this.#headersOf(question),
-      body,
-      signal,
-      endsAt,
-    };
-    return this.#transport.send(call);
+    return this.#transport.send({ ...question, url: this.#urlOf(question), headers: this.#headersOf(question) });
   }
 
   /** Sends a request and reads its success. @throws the error that its reply stands for */

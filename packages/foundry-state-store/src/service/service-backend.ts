@@ -1,4 +1,5 @@
 import { type CallOptions, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import type { HttpMethods } from "@azure/core-rest-pipeline";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem } from "../backend.ts";
 import { currentCallId } from "../call-id.ts";
 import { stateError } from "../errors.ts";
@@ -36,29 +37,19 @@ export class ServiceBackend implements Backend {
   }
 
   createItem(call: ItemCall, { text, tags }: ItemWrite): Promise<StateStoreItemReference> {
-    const question = {
-      ...this.#write("createItem", call),
-      method: "POST",
-      path: storePath(this.#name, "/items"),
-    } as const;
+    const question = this.#question("createItem", "POST", storePath(this.#name, "/items"), call);
     const body = writeBody(text, tags, call.key);
     return this.#requests.ask({ ...question, body }, (reply) => parseReference(reply.text, call.key, reply.etag));
   }
 
   setItem(call: ItemCall, { text, tags, ifMatch }: ItemWrite): Promise<StateStoreItemReference> {
-    const path = itemPath(this.#name, call.key);
-    const question = {
-      ...this.#write("setItem", call),
-      method: "PUT",
-      path,
-      ifMatch,
-      body: writeBody(text, tags),
-    } as const;
-    return this.#requests.ask(question, (reply) => parseReference(reply.text, call.key, reply.etag));
+    const question = this.#question("setItem", "PUT", itemPath(this.#name, call.key), call);
+    const write = { ...question, ifMatch, body: writeBody(text, tags) };
+    return this.#requests.ask(write, (reply) => parseReference(reply.text, call.key, reply.etag));
   }
 
   async getItem(call: ItemCall): Promise<RawItem | undefined> {
-    const question = { ...this.#read("getItem", call), method: "GET", path: itemPath(this.#name, call.key) } as const;
+    const question = this.#question("getItem", "GET", itemPath(this.#name, call.key), call);
     const reply = await this.#requests.send(question);
     if (reply.status === 404) {
       return undefined;
@@ -67,67 +58,49 @@ export class ServiceBackend implements Backend {
   }
 
   async deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<string | undefined> {
-    const path = itemPath(this.#name, call.key);
-    const question = { ...this.#write("deleteItem", call), method: "DELETE", path, ifMatch } as const;
-    return (await this.#requests.ask(question, ({ text }) => parseTombstone(text))) ?? undefined;
+    const question = this.#question("deleteItem", "DELETE", itemPath(this.#name, call.key), call);
+    return (await this.#requests.ask({ ...question, ifMatch }, ({ text }) => parseTombstone(text))) ?? undefined;
   }
 
   listItemKeys(call: Omit<ItemCall, "key">, query: KeysQuery): Promise<StateStoreItemKeyPage> {
-    const path = storePath(this.#name, "/items:keys");
-    const question = { ...this.#read("listItemKeys", call), method: "GET", path, query: keysQuery(query) } as const;
-    return this.#requests.ask(question, ({ text }) => parsePage(text));
+    const question = this.#question("listItemKeys", "GET", storePath(this.#name, "/items:keys"), call);
+    return this.#requests.ask({ ...question, query: keysQuery(query) }, ({ text }) => parsePage(text));
   }
 
   getStore(options: CallOptions): Promise<StateStoreProperties> {
-    const question = {
-      ...this.#about("getStore", "read", options),
-      method: "GET",
-      path: storePath(this.#name),
-    } as const;
+    const question = this.#about("getStore", "GET", options);
     return this.#requests.ask(question, ({ text }) => parseStore(text));
   }
 
   updateStore({ description, tags }: StoreUpdate, options: CallOptions): Promise<StateStoreProperties> {
     const body = JSON.stringify({ description, tags: tags === null ? {} : tags });
-    const question = {
-      ...this.#about("updateStore", "write", options),
-      method: "PATCH",
-      path: storePath(this.#name),
-    } as const;
+    const question = this.#about("updateStore", "PATCH", options);
     return this.#requests.ask({ ...question, body }, ({ text }) => parseStore(text));
   }
 
   async deleteStore(options: CallOptions): Promise<boolean> {
-    const question = {
-      ...this.#about("deleteStore", "write", options),
-      method: "DELETE",
-      path: storePath(this.#name),
-    } as const;
+    const question = this.#about("deleteStore", "DELETE", options);
     return (await this.#requests.ask(question, ({ text }) => parseTombstone(text))) !== null;
   }
 
-  #read(operation: string, call: Omit<ItemCall, "key">): ItemQuestion {
-    return { ...this.#item(operation, call), kind: "read" };
+  #about(operation: string, method: HttpMethods, { signal }: CallOptions): Question {
+    return this.#question(operation, method, storePath(this.#name), { callId: currentCallId(), owner: null, signal });
   }
 
-  #write(operation: string, call: Omit<ItemCall, "key">): ItemQuestion {
-    return { ...this.#item(operation, call), kind: "write" };
-  }
-
-  #item(operation: string, { callId, owner, signal }: Omit<ItemCall, "key">): Omit<ItemQuestion, "kind"> {
+  #question(
+    operation: string,
+    method: HttpMethods,
+    path: string,
+    { callId, owner, signal }: Omit<ItemCall, "key">,
+  ): Question {
     // An isolated store knows the user by the call, and nothing that a program says can be another.
     if (owner !== null && !this.#isIsolated) {
       throw stateError("unsupported", "owner: the store has no user isolation");
     }
-    return { operation, callId, signal, endsAt: performance.now() + this.#timeoutMs };
-  }
-
-  #about(operation: string, kind: "read" | "write", { signal }: CallOptions): ItemQuestion {
-    return { operation, kind, callId: currentCallId(), signal, endsAt: performance.now() + this.#timeoutMs };
+    const kind = method === "GET" ? "read" : "write";
+    return { operation, kind, method, path, callId, signal, endsAt: performance.now() + this.#timeoutMs };
   }
 }
-
-type ItemQuestion = Pick<Question, "operation" | "kind" | "callId" | "signal" | "endsAt">;
 
 /** The store, made when it is not there: one request where it is. What it is created with counts only then. */
 export async function getOrCreateStore(

@@ -1,7 +1,6 @@
 import type { AgentFrameworkError, ErrorCode } from "@agentfw/core";
 import { stateError } from "../errors.ts";
-import type { HttpReply } from "../http/transport.ts";
-import { unknownOutcome } from "../http/transport.ts";
+import { type HttpReply, unknownOutcome } from "../http/transport.ts";
 import { errorOf } from "./wire.ts";
 
 /**

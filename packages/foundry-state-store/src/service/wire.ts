@@ -1,5 +1,6 @@
 import { isPlainObject, type Tags } from "@agentfw/core";
 import type { RawItem } from "../backend.ts";
+import { jsonObject, parseTags } from "../json-object.ts";
 import { memberTexts } from "../json-text.ts";
 import type {
   StateStoreItemKey,
@@ -17,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A reply that describes a store. */
 export function parseStore(text: string): StateStoreProperties | undefined {
-  const members = membersOf(text);
+  const members = jsonObject(text);
   const { id, name, user_isolation: userIsolation = false, item_ttl_seconds: itemTtlSeconds } = members ?? {};
   const tags = tagsOf(members?.["tags"]);
   if (members === undefined || tags === undefined || typeof name !== "string") {
@@ -44,13 +45,13 @@ export function parseReference(
   key: string,
   etag: string | undefined,
 ): StateStoreItemReference | undefined {
-  const members = membersOf(text);
+  const members = jsonObject(text);
   return members === undefined ? undefined : referenceOf({ key, etag, ...members }, etag);
 }
 
 /** A reply that holds an item. */
 export function parseItem(text: string, key: string, etag: string | undefined): RawItem | undefined {
-  const members = membersOf(text);
+  const members = jsonObject(text);
   const reference = parseReference(text, key, etag);
   const tags = tagsOf(members?.["tags"]);
   const value = isPlainObject(members?.["value"]) ? memberTexts(text).get("value") : undefined;
@@ -61,7 +62,7 @@ export function parseItem(text: string, key: string, etag: string | undefined): 
 
 /** A reply that holds a page of keys. */
 export function parsePage(text: string): StateStoreItemKeyPage | undefined {
-  const members = membersOf(text);
+  const members = jsonObject(text);
   const { data, first_id: firstId, last_id: lastId, has_more: hasMore = false } = members ?? {};
   if (!Array.isArray(data) || typeof hasMore !== "boolean") {
     return undefined;
@@ -75,7 +76,7 @@ export function parsePage(text: string): StateStoreItemKeyPage | undefined {
 /** A reply that says that something is gone: the id of what was there, or `null` when nothing was. */
 export function parseTombstone(text: string): string | null | undefined {
   // Both official clients take an empty body for an empty object.
-  const members = text === "" ? {} : membersOf(text);
+  const members = text === "" ? {} : jsonObject(text);
   if (members === undefined || members["deleted"] === false) {
     return undefined;
   }
@@ -111,29 +112,14 @@ function cursorOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Tags may be missing, or be null. */
 function tagsOf(value: unknown): Tags | undefined {
-  if (value === undefined || value === null) {
-    return Object.freeze({});
-  }
-  return isTags(value) ? Object.freeze({ ...value }) : undefined;
-}
-
-function isTags(value: unknown): value is Tags {
-  return isPlainObject(value) && Object.values(value).every((text) => typeof text === "string");
-}
-
-function membersOf(text: string): Members | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseTags(value ?? {});
 }
 
 /** Which field a 400 names, where that is a field's name and nothing else. */
 export function errorOf(text: string): { readonly code: string | undefined; readonly param: string | undefined } {
-  const error = membersOf(text)?.["error"];
+  const error = jsonObject(text)?.["error"];
   const word = (value: unknown) => (typeof value === "string" && /^[\w.[\]-]{1,96}$/.test(value) ? value : undefined);
   return isPlainObject(error)
     ? { code: word(error["code"]), param: word(error["param"]) }
