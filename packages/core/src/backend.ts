@@ -9,6 +9,7 @@ export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./b
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
-export { assertByteLength } from "./store-input.ts";
+export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";

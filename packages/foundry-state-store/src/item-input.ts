@@ -7,7 +7,7 @@ import {
   type Tags,
   toJson,
 } from "@agentfw/core";
-import { assertByteLength, assertOptions } from "@agentfw/core/backend";
+import { assertByteLength, assertOptions, assertOwner } from "@agentfw/core/backend";
 import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
 import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
 import { assertKnownOptions, type Method } from "./call-options.ts";
@@ -30,9 +30,7 @@ export function scopeCall(method: Method, options: CallScope, { callId: bound }:
   if (callId !== undefined) {
     assertCallId(callId);
   }
-  if (owner !== null && typeof owner !== "string") {
-    throw configurationError("owner", "must be a string, or null for nobody's");
-  }
+  assertOwner(owner, "owner");
   return { callId: callId ?? currentCallId(), owner, signal };
 }
 

@@ -1,4 +1,5 @@
-import { type AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import { type AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
+import { assertIfMatch } from "@agentfw/core/backend";
 import type { RawItem } from "./backend.ts";
 import { isHeaderValue } from "./call-id.ts";
 import { stateError } from "./errors.ts";
@@ -18,9 +19,7 @@ export async function refusalWithEtag(error: unknown, find: () => Promise<RawIte
 
 /** True for no condition, and for one that a header can carry. @throws `configuration` for what is no text */
 export function canMatch(ifMatch: unknown): ifMatch is string | undefined {
-  if (ifMatch !== undefined && typeof ifMatch !== "string") {
-    throw configurationError("ifMatch", 'must be an etag, or "*"');
-  }
+  assertIfMatch(ifMatch);
   return ifMatch === undefined || isHeaderValue(ifMatch);
 }
 

@@ -1,6 +1,6 @@
+import { connectionFailure } from "@agentfw/core/backend";
 import { createDefaultHttpClient, type HttpClient, RestError } from "@azure/core-rest-pipeline";
 import { describe, expect, test } from "vitest";
-import { notSent } from "../src/http/retry.ts";
 import { FoundryStateStore } from "../src/index.ts";
 import { failure, ITEM, openScripted, REFERENCE, type Scripted, STORE } from "./support/scripted.ts";
 
@@ -109,7 +109,7 @@ describe("C19 retries", () => {
     ["REQUEST_SEND_ERROR", "failed", undefined],
     [undefined, "failed", undefined],
   ])("%s (%s) before anything was sent is %s", (code, message, expected) => {
-    expect(notSent(new RestError(message, code === undefined ? {} : { code }))?.code).toBe(expected);
+    expect(connectionFailure(new RestError(message, code === undefined ? {} : { code }))?.code).toBe(expected);
   });
 
   test("a certificate that is not trusted is a matter of configuration, and told after one try, also of a write", async () => {

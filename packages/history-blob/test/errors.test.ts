@@ -65,7 +65,7 @@ test.each([
   ["REQUEST_SEND_ERROR", "lost", "unavailable"],
   ["CERT_HAS_EXPIRED", "refused", "configuration"],
   ["SELF_SIGNED_CERT_IN_CHAIN", "refused", "configuration"],
-  ["EPROTO", "busy", "unavailable"],
+  ["EPROTO", "lost", "unavailable"],
 ] as const)("%s is %s, and %s to a caller", (code, verdict, expected) => {
   for (const error of [failure(code), new Error("outer", { cause: failure(code) })]) {
     expect(verdictOf(error)).toBe(verdict);

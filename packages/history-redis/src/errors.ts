@@ -46,6 +46,9 @@ const GENERIC_ANSWERS: readonly (readonly [RegExp, Meaning])[] = [
   ],
 ];
 
+/** Codes of a server that answers something else than TLS, or no version of it that both know. */
+const NO_TLS = /^(?:ERR_SSL_|EPROTO$)/;
+
 /** Messages of the driver about a connection that ended; what was under way may have been carried out. */
 const LOST = /^Connection is closed|^Command aborted|^Socket timeout|^Reached the max retries per request/;
 
@@ -94,6 +97,9 @@ function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
   }
   if (error instanceof RedisProblem) {
     return { code: "unavailable", reason: error.message };
+  }
+  if (NO_TLS.test(systemCode(error) ?? "")) {
+    return { code: "unavailable", reason: "the server and this side agree on no TLS" };
   }
   if (isUnsent(error)) {
     return { code: "unavailable", reason: "there is no connection" };

@@ -9,6 +9,7 @@ import {
   type FileWriteOptions,
   type Scope,
 } from "@agentfw/core";
+import { assertOwner } from "@agentfw/core/backend";
 import { assertSearch } from "@agentfw/core/files";
 import { Calls } from "./calls.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
@@ -145,9 +146,7 @@ export class FileSystemFileStore implements FileStore {
 }
 
 function ownerOf({ owner = null }: Scope): readonly string[] {
-  if (owner !== null && typeof owner !== "string") {
-    throw configurationError("owner", "must be a string, or null for nobody's");
-  }
+  assertOwner(owner, "owner");
   return ownerSegments(owner);
 }
 

@@ -1,5 +1,5 @@
-import { assertName, configurationError } from "@agentfw/core";
-import { assertByteLength } from "@agentfw/core/backend";
+import { assertName } from "@agentfw/core";
+import { assertByteLength, assertOwner } from "@agentfw/core/backend";
 
 /** Version of the stored layout; part of every key. */
 const LAYOUT = 1;
@@ -63,9 +63,7 @@ function ownerTag(owner: unknown): string {
   if (owner === undefined || owner === null) {
     return "unowned";
   }
-  if (typeof owner !== "string") {
-    throw configurationError("owner", "must be a string, or null for the unowned partition");
-  }
+  assertOwner(owner, "owner");
   assertByteLength(owner, "owner", MAX_NAME_BYTES);
   return `owner:${encode(owner)}`;
 }

@@ -11,7 +11,7 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { assertStateText } from "@agentfw/core/backend";
+import { assertIfMatch, assertOneOf, assertStateText } from "@agentfw/core/backend";
 import { Calls } from "./calls.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
@@ -188,17 +188,9 @@ function writtenKeys({ value, entries, order, tags, expiries }: ItemKeys): reado
   return [value, entries, order, tags, expiries];
 }
 
-function assertIfMatch(ifMatch: unknown): void {
-  if (ifMatch !== undefined && typeof ifMatch !== "string") {
-    throw configurationError("ifMatch", 'must be an etag, or "*"');
-  }
-}
-
 function assertListOptions({ limit, order, cursor }: { limit: unknown; order: unknown; cursor: unknown }): void {
   assertCount(limit, "limit", 1);
-  if (order !== "asc" && order !== "desc") {
-    throw configurationError("order", 'must be "asc" or "desc"');
-  }
+  assertOneOf(order, "order", ["asc", "desc"]);
   if (cursor !== undefined && !(typeof cursor === "string" && /^\d{16}$/.test(cursor))) {
     throw configurationError("cursor", "must come from an earlier page");
   }

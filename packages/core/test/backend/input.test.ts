@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import {
   assertByteLength,
   assertCallSize,
+  assertIfMatch,
   assertIfVersion,
+  assertOneOf,
   assertOptions,
+  assertOwner,
   assertRange,
   assertStateText,
   assertTagLimits,
@@ -139,6 +142,20 @@ describe("Values and tags of a state", () => {
     [`{"a":"${"x".repeat(20)}"}`, "too_large: text: above the limit of 20 bytes"],
   ])("the text %j: %s", (text, expected) => {
     expect(outcome(() => assertStateText(text, 20))).toBe(expected);
+  });
+
+  it("refuses conditions and words that mean nothing", () => {
+    expect(outcome(() => assertIfMatch(undefined))).toBe("passes");
+    expect(outcome(() => assertIfMatch("*"))).toBe("passes");
+    expect(outcome(() => assertIfMatch(1))).toBe('configuration: ifMatch: must be an etag, or "*"');
+    expect(outcome(() => assertOneOf("asc", "order", ["asc", "desc"]))).toBe("passes");
+    expect(outcome(() => assertOneOf("up", "order", ["asc", "desc"]))).toBe(
+      'configuration: order: must be "asc" or "desc"',
+    );
+    expect(outcome(() => assertOwner(null, "owner"))).toBe("passes");
+    expect(outcome(() => assertOwner(undefined, "owner"))).toBe(
+      "configuration: owner: must be a string, or null for nobody's",
+    );
   });
 
   it("tells the text of an object from every other", () => {

@@ -1,27 +1,11 @@
-import { type ConnectionFailure, connectionFailure } from "@agentfw/core/backend";
+import { connectionFailure } from "@agentfw/core/backend";
 import type { PipelineResponse, PipelineRetryOptions, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
 import { stateOf } from "./call-state.ts";
-
-/** A connection that is up can fail in the same way, and says so: what was sent on it may have arrived. */
-const CONNECTED = /^(read|write) /;
-
-/** Errors of TLS that also come after a request was sent. */
-const TLS = /^(?:ERR_SSL_|EPROTO$)/;
 
 const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-
-/** Why there is no connection, where it is sure that none was even made. */
-export function notSent(error: Pick<RestError, "code" | "message">): ConnectionFailure | undefined {
-  if (CONNECTED.test(error.message) || TLS.test(error.code ?? "")) {
-    return undefined;
-  }
-  return error.code === "EADDRNOTAVAIL"
-    ? { code: "unavailable", reason: "this machine has no free port or address" }
-    : connectionFailure(error);
-}
 
 /**
  * True for an answer that says that nothing was done: too many requests, or unavailable with the time to come back. Any
@@ -44,7 +28,7 @@ export function safeRetryStrategy({
     retry({ retryCount, response, responseError }) {
       const state = stateOf(response?.request ?? responseError?.request);
       state.problem = responseError ?? state.problem;
-      const failure = responseError && notSent(responseError);
+      const failure = responseError && connectionFailure(responseError);
       const isUndone = failure !== undefined || (response !== undefined && isUnprocessed(response));
       if (isUndone) {
         state.mayHaveRun = false;

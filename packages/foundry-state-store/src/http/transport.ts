@@ -1,4 +1,5 @@
 import { type AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { connectionFailure } from "@agentfw/core/backend";
 import {
   createHttpHeaders,
   createPipelineRequest,
@@ -10,7 +11,7 @@ import {
 } from "@azure/core-rest-pipeline";
 import { PROVIDER, stateError } from "../errors.ts";
 import { type CallState, trackCall } from "./call-state.ts";
-import { isUnprocessed, notSent } from "./retry.ts";
+import { isUnprocessed } from "./retry.ts";
 
 /** One request. */
 export interface HttpCall {
@@ -120,7 +121,7 @@ function explain(error: unknown, { operation, kind, signal }: HttpCall, state: C
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  const failure = isRestError(error) ? notSent(error) : undefined;
+  const failure = isRestError(error) ? connectionFailure(error) : undefined;
   const cause = problemOf(error);
   if (isOpen && failure === undefined) {
     return unknownOutcome(operation, "the connection ended before the answer came", cause);
