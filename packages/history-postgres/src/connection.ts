@@ -1,7 +1,7 @@
 import { configurationError } from "@agentfw/core";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
-import type { Address } from "./options.ts";
+import type { Address, ResolvedConnection } from "./options.ts";
 
 /** A row as the driver gave it, by position. */
 export type Row = readonly unknown[];
@@ -23,8 +23,16 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** The way that the options say. @param timeoutMs What connecting and closing may take where that is up to the store. */
+export function connectionOf(resolved: ResolvedConnection, timeoutMs: number): Connection {
+  if ("pool" in resolved) {
+    return new PoolConnection(resolved.pool);
+  }
+  return "client" in resolved ? new ClientConnection(resolved.client) : new OwnConnection(resolved.address, timeoutMs);
+}
+
 /** Connections of a pool: one at a time for each call, so a pool of one is enough. */
-export class PoolConnection implements Connection {
+class PoolConnection implements Connection {
   readonly reconnects = true;
   readonly #pool: PostgresPool;
 
@@ -80,7 +88,7 @@ function leaseOf(client: PostgresPoolClient): Lease {
 }
 
 /** A pool of our own, made at the first call and after `close`. */
-export class OwnConnection implements Connection {
+class OwnConnection implements Connection {
   readonly reconnects = true;
   readonly #address: Address;
   readonly #timeoutMs: number;
@@ -163,7 +171,7 @@ export class OwnConnection implements Connection {
 }
 
 /** One client without a pool. What it does when its connection ends, its owner decided. */
-export class ClientConnection implements Connection {
+class ClientConnection implements Connection {
   readonly reconnects = false;
   readonly #lease: Lease;
 
