@@ -1,7 +1,8 @@
-import { configurationError } from "@agentfw/core";
+import { configurationError, withDeadline } from "@agentfw/core";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
 import type { Address, ResolvedConnection } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** A row as the driver gave it, by position. */
 export type Row = readonly unknown[];
@@ -144,14 +145,10 @@ class OwnConnection implements Connection {
       giveUp(new PostgresProblem("the store was closed before a connection came free"));
     }
     this.#waiting.clear();
-    const end = (await opened?.catch(() => undefined))?.end();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    // The driver waits for the server to end each connection, and a server may be out of reach.
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#timeoutMs);
-    });
-    await Promise.race([end, late]);
-    clearTimeout(timer);
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
+    // The driver waits for the server to end each connection, and a server may be out of reach. What was never opened, or
+    // does not end in time, is nothing that a caller could do more about.
+    await withDeadline("close", deadline, async () => (await opened)?.end()).catch(() => undefined);
   }
 
   async #open() {
