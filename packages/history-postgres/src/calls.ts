@@ -1,4 +1,5 @@
 import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { CallLimits } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
 import type { Connection, Lease, Row } from "./connection.ts";
 import {
@@ -22,9 +23,7 @@ export interface Call {
   /** True when the statement may be sent again although it may have been carried out. */
   readonly mayRepeat: boolean;
   readonly statement: PostgresStatement;
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds within which it settles. */
-  readonly timeoutMs: number;
+  readonly limits: CallLimits;
 }
 
 /** What the server gave. */
@@ -64,7 +63,7 @@ export class Calls {
 
   /** Runs one statement. @throws errors of the framework, or the abort reason. */
   async run(call: Call): Promise<Answer> {
-    const { name, signal, timeoutMs } = call;
+    const { timeoutMs, signal } = call.limits;
     const progress: Progress = {
       isOver: false,
       isSent: false,
@@ -75,7 +74,7 @@ export class Calls {
     // What a late write means is decided below: this cannot know whether it was sent.
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
     try {
-      return await withDeadline(name, deadline, () => this.#try(call, progress));
+      return await withDeadline(call.name, deadline, () => this.#try(call, progress));
     } catch (error) {
       this.#giveUp(error, call, progress);
       throw explain(error, call, progress);
@@ -110,7 +109,7 @@ export class Calls {
     }
     const isConnection = wasConnected
       ? isConnectionLost(error) || isTransient(error)
-      : toFrameworkError(error, "connect", "read").code === "unavailable";
+      : toFrameworkError(error, "connect").code === "unavailable";
     return isConnection && this.#wasAnswered && this.#connection.reconnects;
   }
 
@@ -138,7 +137,7 @@ export class Calls {
   }
 
   /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
-  #giveUp(error: unknown, { timeoutMs, signal }: Call, { lease }: Progress): void {
+  #giveUp(error: unknown, { limits: { timeoutMs, signal } }: Call, { lease }: Progress): void {
     if (isAgentFrameworkError(error, "timeout")) {
       lease?.release(true);
     } else if (signal?.aborted) {
@@ -147,7 +146,7 @@ export class Calls {
   }
 }
 
-function explain(error: unknown, { name, kind, signal }: Call, progress: Progress): unknown {
+function explain(error: unknown, { name, kind, limits: { signal } }: Call, progress: Progress): unknown {
   const { isSent, problem, isUncertain } = progress;
   const isAbort = signal?.aborted === true && error === signal.reason;
   const isLate = isAgentFrameworkError(error, "timeout");
@@ -161,5 +160,5 @@ function explain(error: unknown, { name, kind, signal }: Call, progress: Progres
     return error;
   }
   // A write that was not carried out fails as a read does: nothing happened.
-  return toFrameworkError(isLate ? (problem ?? error) : error, name, "read");
+  return toFrameworkError(isLate ? (problem ?? error) : error, name);
 }

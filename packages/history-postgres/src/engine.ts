@@ -1,12 +1,22 @@
-import type { HistoryList, HistoryPage, ReadOptions } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { Database } from "./database.ts";
-import type { CallLimits } from "./engine-loader.ts";
+import {
+  type HistoryList,
+  type HistoryPage,
+  isAgentFrameworkError,
+  type ReadOptions,
+  withDeadline,
+} from "@agentfw/core";
+import type { CallLimits } from "@agentfw/core/backend";
+import { type Answer, type Call, Calls } from "./calls.ts";
+import { type Connection, connectionOf } from "./connection.ts";
+import { isMissing } from "./errors.ts";
+import { Layout } from "./layout.ts";
 import { type ListTask, listOf, listStatement } from "./listing.ts";
+import { type Names, namesIn } from "./names.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 import { pageOf } from "./reading.ts";
 import type { RemovedConversations } from "./removing.ts";
-import type { Template } from "./statements.ts";
+import { Statements, withValues } from "./statements.ts";
 import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 
 /**
@@ -14,78 +24,90 @@ import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
  * left to load. `values` are a function's parameters in their order, checked.
  */
 export class Engine {
-  readonly #database: Database;
+  readonly #names: Names;
+  readonly #statements: Statements;
+  readonly #connection: Connection;
+  readonly #calls: Calls;
+  readonly #layout: Layout;
 
   constructor(resolved: ResolvedConnection, settings: Settings) {
-    this.#database = new Database(resolved, settings);
+    this.#names = namesIn(settings.schema);
+    this.#statements = new Statements(this.#names, settings.prepare);
+    this.#connection = connectionOf(resolved, settings.timeoutMs);
+    this.#calls = new Calls(this.#connection);
+    this.#layout = new Layout(this.#calls, this.#names, settings);
   }
 
   append(values: unknown[], limits: CallLimits): Promise<{ version: string; appended: number }> {
-    const template = this.#database.statements.append;
-    const read = appendedOf;
-    return this.#database.run({ name: "append", kind: "write", mayRepeat: true, template, values, limits, read });
+    const statement = withValues(this.#statements.append, values);
+    return this.#run({ name: "append", kind: "write", mayRepeat: true, statement, limits }, appendedOf);
   }
 
   /** @param options What the page is made by, besides the values. */
   read(values: unknown[], options: ReadOptions, limits: CallLimits): Promise<HistoryPage> {
-    const template = this.#database.statements.read;
-    const read = ({ rows }: Answer) => pageOf(rows, options);
-    return this.#database.run({ name: "read", kind: "read", mayRepeat: true, template, values, limits, read });
+    const statement = withValues(this.#statements.read, values);
+    return this.#run({ name: "read", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
+      pageOf(rows, options),
+    );
   }
 
   clear(values: unknown[], limits: CallLimits): Promise<void> {
-    const template = this.#database.statements.remove;
-    const read = () => {};
-    return this.#database.run({ name: "clear", kind: "write", mayRepeat: false, template, values, limits, read });
+    const statement = withValues(this.#statements.remove, values);
+    return this.#run({ name: "clear", kind: "write", mayRepeat: false, statement, limits }, () => {});
   }
 
   replace(values: unknown[], mayRepeat: boolean, limits: CallLimits): Promise<{ version: string }> {
-    const template = this.#database.statements.replace;
-    return this.#database.run({
-      name: "replace",
-      kind: "write",
-      mayRepeat,
-      template,
-      values,
-      limits,
-      read: replacedOf,
-    });
+    const statement = withValues(this.#statements.replace, values);
+    return this.#run({ name: "replace", kind: "write", mayRepeat, statement, limits }, replacedOf);
   }
 
   list(task: ListTask, limits: CallLimits): Promise<HistoryList> {
-    const { text, values } = listStatement(this.#database.names, task);
-    const read = ({ rows }: Answer) => listOf(rows, task.limit);
-    return this.#database.run({
-      name: "list",
-      kind: "read",
-      mayRepeat: true,
-      template: { text },
-      values,
-      limits,
-      read,
-    });
+    const statement = listStatement(this.#names, task);
+    return this.#run({ name: "list", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
+      listOf(rows, task.limit),
+    );
   }
 
   /** Deletes one batch. */
-  erase(values: unknown[], limits: CallLimits): Promise<RemovedConversations> {
-    return this.#removeBatch("erase", this.#database.statements.erase, values, limits);
-  }
-
-  /** Deletes one batch. */
-  deleteExpired(values: unknown[], limits: CallLimits): Promise<RemovedConversations> {
-    return this.#removeBatch("deleteExpired", this.#database.statements.expire, values, limits);
+  removeBatch(name: "erase" | "deleteExpired", values: unknown[], limits: CallLimits): Promise<RemovedConversations> {
+    const statement = withValues(this.#statements[name], values);
+    return this.#run({ name, kind: "write", mayRepeat: true, statement, limits }, (answer) => removedOf(name, answer));
   }
 
   verifySchema(signal: AbortSignal | undefined): Promise<void> {
-    return this.#database.layout.verify(signal);
+    return this.#layout.verify(signal);
   }
 
   close(): Promise<void> {
-    return this.#database.close();
+    return this.#connection.close();
   }
 
-  #removeBatch(name: string, template: Template, values: unknown[], limits: CallLimits): Promise<RemovedConversations> {
-    const read = (answer: Answer) => removedOf(name, answer);
-    return this.#database.run({ name, kind: "write", mayRepeat: true, template, values, limits, read });
+  /**
+   * Runs one statement, once the tables are there.
+   *
+   * @param read What the answer says, or throws.
+   * @throws errors of the framework, or the abort reason.
+   */
+  async #run<Result>(call: Call, read: (answer: Answer) => Result): Promise<Result> {
+    const prepared = this.#layout.isReady ? call : await this.#whenReady(call);
+    let answer: Answer;
+    try {
+      answer = await this.#calls.run(prepared);
+    } catch (error) {
+      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
+        this.#layout.forget();
+      }
+      throw error;
+    }
+    return read(answer);
+  }
+
+  /** Waits for the tables. Gives the call with what is left of its time. */
+  async #whenReady(call: Call): Promise<Call> {
+    const { timeoutMs, signal } = call.limits;
+    const start = performance.now();
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
+    await withDeadline(call.name, deadline, () => this.#layout.ensure());
+    return { ...call, limits: { timeoutMs: Math.max(1, timeoutMs - (performance.now() - start)), signal } };
   }
 }

@@ -1,4 +1,5 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { connectionFailure, systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider.ts";
 import { SQLSTATES } from "./sqlstates.ts";
 
@@ -7,15 +8,6 @@ export interface Meaning {
   readonly code: ErrorCode;
   readonly reason: string;
 }
-
-/** What the connection ran into before anything was sent. */
-const NOT_SENT: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ENOTFOUND: "the host name is not known",
-  EAI_AGAIN: "the host name could not be looked up",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-};
 
 /**
  * What PgBouncer says before a statement has a server, under the code that it has for everything. All else under that
@@ -62,20 +54,19 @@ const MESSAGES: readonly (readonly [RegExp, Meaning])[] = [
     { code: "configuration", reason: "connectionString: a file that it names cannot be read" },
   ],
   [/does not support SSL/, { code: "configuration", reason: "connectionString: the server does not speak TLS" }],
-  [/certificate|TLS/i, { code: "unavailable", reason: "no trusted connection could be made" }],
 ];
 
 const POOLER_ADVICE = "a pooler does not pass named statements on; set prepare: false, or update it";
 
 /** The server's five characters; empty where an error is not the server's. */
 export function sqlStateOf(error: unknown): string {
-  const code = codeOf(error);
+  const code = systemCode(error) ?? "";
   return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("E") ? code : "";
 }
 
 /** True when the connection ended under a statement. Whether the server carried it out is not known. */
 export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = systemCode(error);
   const isCut = code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT";
   const isAnswer = isUnprepared(error) || isTransient(error) || poolerRefusal(error) !== undefined;
   const isEnd = /^57P0[1-3]$|^08/.test(sqlStateOf(error)) && !isAnswer;
@@ -97,6 +88,11 @@ export function isConnectionOver(error: unknown): boolean {
   return sqlStateOf(error) === "" || isFatal || isTransient(error) || isConnectionLost(error);
 }
 
+/** What a driver says that has no code of the server's. */
+function driverMeaning(error: unknown): Meaning | undefined {
+  return MESSAGES.find(([pattern]) => sqlStateOf(error) === "" && pattern.test(messageOf(error)))?.[1];
+}
+
 /** What a pooler's refusal of a client means, before any statement was taken. */
 function poolerRefusal(error: unknown): Meaning | undefined {
   const refusal = POOLER_REFUSES.find(([pattern]) => sqlStateOf(error) === "08P01" && pattern.test(messageOf(error)));
@@ -112,7 +108,9 @@ function isUnprepared(error: unknown): boolean {
 
 /** True when the server may have carried the statement out all the same. */
 export function isOutcomeOpen(error: unknown): boolean {
-  const isKnown = sqlStateOf(error) !== "" || MESSAGES.some(([pattern]) => pattern.test(messageOf(error)));
+  // What else is known of a connection that could not be made also comes of TLS that broke under a statement.
+  const isUntrusted = connectionFailure(error)?.code === "configuration";
+  const isKnown = sqlStateOf(error) !== "" || isUntrusted || driverMeaning(error) !== undefined;
   return isConnectionLost(error) || !isKnown;
 }
 
@@ -129,36 +127,29 @@ export function isMissing(error: unknown): boolean {
 
 /**
  * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
- * framework pass through as they are.
- *
- * @param kind A write whose connection ended is `outcome_unknown`, a read `unavailable`.
+ * framework pass through as they are. For a write whose outcome is not open: see {@link isOutcomeOpen}.
  */
-export function toFrameworkError(error: unknown, operation: string, kind: "read" | "write"): AgentFrameworkError {
+export function toFrameworkError(error: unknown, operation: string): AgentFrameworkError {
   if (isAgentFrameworkError(error)) {
     return error;
   }
-  const { code, reason } = meaningOf(error, kind);
+  const { code, reason } = meaningOf(error);
   const position = code === "corrupt" ? { position: "the server's own storage" } : {};
   return new AgentFrameworkError(code, `${operation}: ${reason}`, { provider: PROVIDER, cause: error, ...position });
 }
 
-function meaningOf(error: unknown, kind: "read" | "write"): Meaning {
-  const message = messageOf(error);
-  const state = sqlStateOf(error);
+function meaningOf(error: unknown): Meaning {
   if (isUnprepared(error)) {
     return { code: "configuration", reason: `prepare: ${POOLER_ADVICE}` };
   }
-  const notSent = NOT_SENT[codeOf(error)];
-  if (notSent !== undefined) {
-    return { code: "unavailable", reason: notSent };
-  }
-  const known = MESSAGES.find(([pattern]) => state === "" && pattern.test(message))?.[1] ?? poolerRefusal(error);
+  const known = connectionFailure(error) ?? driverMeaning(error) ?? poolerRefusal(error);
   if (known !== undefined) {
     return known;
   }
   if (isConnectionLost(error)) {
-    return { code: kind === "write" ? "outcome_unknown" : "unavailable", reason: "the connection ended" };
+    return { code: "unavailable", reason: "the connection ended" };
   }
+  const state = sqlStateOf(error);
   return SQLSTATES[state] ?? SQLSTATES[state.slice(0, 2)] ?? { code: "unavailable", reason: "the server refused" };
 }
 
@@ -191,8 +182,4 @@ export class PostgresProblem extends Error {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "";
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }

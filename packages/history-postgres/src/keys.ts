@@ -6,19 +6,6 @@ export function conversationKey(key: HistoryKey): string {
   return uuidOf(historyKeyText(key));
 }
 
-/** The names of a conversation as its row holds them. */
-export function conversationNames({ owner, source, session }: HistoryKey): {
-  owner: string | null;
-  source: string;
-  session: string;
-} {
-  return {
-    owner: owner === null ? null : encodeText(owner),
-    source: encodeText(source),
-    session: encodeText(session),
-  };
-}
-
 /** What all conversations of an owner have in common. `null` is not `""`. */
 export function ownerKey(owner: string | null): string {
   return uuidOf(JSON.stringify(owner));

@@ -1,4 +1,5 @@
 import type { HistoryKeyInfo, HistoryList } from "@agentfw/core";
+import type { PostgresStatement } from "./client.ts";
 import type { Row } from "./connection.ts";
 import { unexpectedAnswer } from "./errors.ts";
 import { decodeText } from "./keys.ts";
@@ -14,10 +15,7 @@ export interface ListTask {
 }
 
 /** One statement for a page, in the order of the conversations' keys, so that what is written meanwhile moves nothing. */
-export function listStatement(
-  names: Names,
-  { ownerKey, source, limit, cursor }: ListTask,
-): { text: string; values: unknown[] } {
+export function listStatement(names: Names, { ownerKey, source, limit, cursor }: ListTask): PostgresStatement {
   const values: unknown[] = [];
   const given = (value: unknown) => `$${values.push(value)}`;
   const conditions = ["(c.expires_at IS NULL OR c.expires_at > now())"];
@@ -33,7 +31,7 @@ export function listStatement(
   const text = `SELECT c.k::text AS k, c.owner, c.source, c.session,
 floor(extract(epoch FROM c.updated_at) * 1000)::bigint::text AS updated FROM ${names.conversation} AS c
 WHERE ${conditions.join(" AND ")} ORDER BY c.k LIMIT ${given(limit + 1)}::bigint`;
-  return { text, values };
+  return { text, values, rowMode: "array" };
 }
 
 /** The page that the rows hold: one more than the limit means that there are more. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { dollarQuoted, LAYOUT, namesIn, quotedText } from "./names.ts";
 import { functionsAndVersion, tables } from "./schema.ts";
 import { shapeChecks } from "./shape.ts";
@@ -39,5 +39,5 @@ function script(statements: readonly string[]): string {
 
 /** A number that stands for a schema among the advisory locks of a database. */
 export function lockNumber(schema: string): string {
-  return createHash("sha256").update(`agentfw history ${schema}`).digest().readBigInt64BE().toString();
+  return hash("sha256", `agentfw history ${schema}`, "buffer").readBigInt64BE().toString();
 }

@@ -1,4 +1,5 @@
-import { assertCount, configurationError, utf8Length } from "@agentfw/core";
+import { configurationError, utf8Length } from "@agentfw/core";
+import { assertWithin } from "@agentfw/core/backend";
 
 /** Version of the stored layout; the functions have it in their names, so that two versions can run side by side. */
 export const LAYOUT = 1;
@@ -67,11 +68,7 @@ export function assertSchemaName(value: unknown): asserts value is string {
 
 /** Refuses a number of partitions that makes no sense. @throws `configuration` */
 export function assertPartitions(value: unknown): asserts value is number | undefined {
-  if (value === undefined) {
-    return;
-  }
-  assertCount(value, "partitions", 2);
-  if (value > 256) {
-    throw configurationError("partitions", "must be at most 256");
+  if (value !== undefined) {
+    assertWithin(value, "partitions", 2, 256);
   }
 }

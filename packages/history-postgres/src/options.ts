@@ -1,4 +1,5 @@
 import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
 import type { PostgresClient, PostgresPool } from "./client.ts";
 import { assertPartitions, assertSchemaName } from "./names.ts";
 
@@ -33,7 +34,7 @@ export interface PostgresHistoryStoreOptions {
   readonly autoMigrate?: boolean | undefined;
   /** Hash partitions that the tables are created with, 2 to 256; without effect on tables that exist. @default none */
   readonly partitions?: number | undefined;
-  /** Idle life of a conversation in seconds, renewed by writes only; at most 100 years. @default forever */
+  /** Idle life of a conversation in seconds, renewed by writes only; 0.001 to 3,153,600,000 (100 years). @default forever */
   readonly ttlSeconds?: number | undefined;
   /** Largest record in UTF-8 bytes, 1 to 268,435,456. @default 16,777,216 */
   readonly maxRecordBytes?: number | undefined;
@@ -48,7 +49,7 @@ export interface Settings {
   readonly schema: string;
   readonly autoMigrate: boolean;
   readonly partitions: number | undefined;
-  readonly ttlSeconds: number | undefined;
+  readonly ttlSeconds: number | null;
   readonly maxRecordBytes: number;
   readonly prepare: boolean;
   readonly timeoutMs: number;
@@ -64,7 +65,6 @@ const KNOWN: readonly string[] = [
   "timeoutMs",
 ];
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
-const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
 
 /**
  * Checks the options and fills in defaults.
@@ -72,22 +72,15 @@ const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: PostgresHistoryStoreOptions): Settings {
-  assertObject(options, "options", { autoMigrate: "boolean", prepare: "boolean" });
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of PostgresHistoryStore");
-  }
+  assertOptions(options, "options", KNOWN, { autoMigrate: "boolean", prepare: "boolean" });
   const { schema = "agentfw", autoMigrate = true, prepare = true, timeoutMs = 5000 } = options;
   const { partitions, ttlSeconds, maxRecordBytes = 16 * 1024 * 1024 } = options;
   assertSchemaName(schema);
   assertPartitions(partitions);
-  assertCount(maxRecordBytes, "maxRecordBytes", 1);
-  if (maxRecordBytes > MAX_RECORD_BYTES) {
-    throw configurationError("maxRecordBytes", "must be at most 268,435,456");
-  }
-  assertTtl(ttlSeconds);
+  assertWithin(maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
+  assertTtlSeconds(ttlSeconds);
   assertTimeout(timeoutMs, "timeoutMs");
-  return { schema, autoMigrate, partitions, ttlSeconds, maxRecordBytes, prepare, timeoutMs };
+  return { schema, autoMigrate, partitions, ttlSeconds: ttlSeconds ?? null, maxRecordBytes, prepare, timeoutMs };
 }
 
 /** A checked address. */
@@ -115,13 +108,8 @@ export function resolveConnection(connection: PostgresConnectionOptions): Resolv
   if ([connectionString, pool, client].filter((one) => one !== undefined).length !== 1) {
     throw configurationError("connection", "must have exactly one of connectionString, pool and client");
   }
-  const unknown = Object.keys(connection).find((name) => !KNOWN_OF_CONNECTION.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(
-      unknown,
-      "is no part of a connection; settings of pg go into the connectionString or a pool",
-    );
-  }
+  // Not before: whoever passes the pool itself must not be told of the names in it.
+  assertOptions(connection, "connection", KNOWN_OF_CONNECTION);
   if (connectionString === undefined && "maxConnections" in connection && connection.maxConnections !== undefined) {
     throw configurationError("maxConnections", "goes with a connectionString only");
   }
@@ -154,14 +142,5 @@ function assertConnectionString(text: unknown): asserts text is string {
   const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
     throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
-  }
-}
-
-function assertTtl(ttlSeconds: unknown): void {
-  if (
-    ttlSeconds !== undefined &&
-    (typeof ttlSeconds !== "number" || !(ttlSeconds > 0) || ttlSeconds > MAX_TTL_SECONDS)
-  ) {
-    throw configurationError("ttlSeconds", `must be a number above 0 and at most ${MAX_TTL_SECONDS}`);
   }
 }

@@ -5,7 +5,6 @@ import {
   assertCount,
   assertHistoryKey,
   assertListFilter,
-  assertObject,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -18,10 +17,10 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
+import { assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
 import { assertListCursor, parseCursor } from "./cursors.ts";
 import type { Engine } from "./engine.ts";
-import { EngineLoader } from "./engine-loader.ts";
-import { conversationKey, conversationNames, encodeText, ownerKey } from "./keys.ts";
+import { conversationKey, encodeText, ownerKey } from "./keys.ts";
 import {
   type PostgresConnectionOptions,
   type PostgresHistoryStoreOptions,
@@ -29,11 +28,12 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 import {
-  assertBatchSize,
   checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
+  MAX_BATCH_SIZE,
   type RemovedConversations,
   removeInBatches,
 } from "./removing.ts";
@@ -62,7 +62,7 @@ const ERASE_BATCH = 100;
  * others did meanwhile: a `clear`, and a `replace` by the same ids without `ifVersion`, are `outcome_unknown`. Tables of
  * another shape are refused, and stay as they are.
  *
- * *Limits*: 100,000 records and 256 MiB in one call, ids of 1,024 bytes. PostgreSQL 13 or later.
+ * *Limits*: 100,000 records and 256 MiB in one call, their ids counted; ids of 1,024 bytes. PostgreSQL 13 or later.
  *
  * *Security*: nothing is encrypted, and owners stand in clear in the conversations' rows.
  */
@@ -71,7 +71,7 @@ export class PostgresHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #loader: EngineLoader<Engine>;
+  readonly #engine: OnDemand<Engine>;
 
   /**
    * Checks the options, and begins to load what calls need; connects at the first call.
@@ -91,10 +91,10 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
-    this.#loader = new EngineLoader(async () => {
+    this.#engine = new OnDemand(PROVIDER, async () => {
       const { Engine } = await import("./engine.ts");
       return new Engine(resolved, this.#settings);
-    }, this.#settings.timeoutMs);
+    });
   }
 
   async append(
@@ -110,15 +110,17 @@ export class PostgresHistoryStore implements HistoryStore {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
       return { version, appended: 0 };
     }
-    const { owner, source, session } = conversationNames(key);
+    const { ttlSeconds } = this.#settings;
+    const owner = key.owner === null ? null : encodeText(key.owner);
+    const source = encodeText(key.source);
+    const session = encodeText(key.session);
     const base = randomInt(1, HIGHEST_BASE);
-    const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, this.#ttl(), base];
-    return await this.#loader.run("append", options.signal, (engine, limits) => engine.append(values, limits));
+    const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, ttlSeconds, base];
+    return await this.#run("append", options.signal, (engine, limits) => engine.append(values, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
-    assertObject(options, "options", { withFirst: "boolean" });
     const k = keyOf(key);
     const { last, before, withFirst = false, onCorrupt, signal } = options;
     // One more than is asked for, to see whether there is one.
@@ -126,13 +128,13 @@ export class PostgresHistoryStore implements HistoryStore {
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
     // The page is made by what was asked for, whatever the caller does with the options meanwhile.
     const page = { last, before, withFirst, onCorrupt };
-    return await this.#loader.run("read", signal, (engine, limits) => engine.read(values, page, limits));
+    return await this.#run("read", signal, (engine, limits) => engine.read(values, page, limits));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
     const values = [keyOf(key)];
-    await this.#loader.run("clear", options.signal, (engine, limits) => engine.clear(values, limits));
+    await this.#run("clear", options.signal, (engine, limits) => engine.clear(values, limits));
   }
 
   async replace(
@@ -146,12 +148,10 @@ export class PostgresHistoryStore implements HistoryStore {
     const { fromId, throughId } = checkedRange(range);
     const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
-    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#ttl()];
+    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
-    return await this.#loader.run("replace", options.signal, (engine, limits) =>
-      engine.replace(values, mayRepeat, limits),
-    );
+    return await this.#run("replace", options.signal, (engine, limits) => engine.replace(values, mayRepeat, limits));
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -168,7 +168,7 @@ export class PostgresHistoryStore implements HistoryStore {
       limit,
       cursor,
     };
-    return await this.#loader.run("list", signal, (engine, limits) => engine.list(task, limits));
+    return await this.#run("list", signal, (engine, limits) => engine.list(task, limits));
   }
 
   /**
@@ -183,7 +183,7 @@ export class PostgresHistoryStore implements HistoryStore {
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
     const { signal } = options;
     return removeInBatches(ERASE_BATCH, () =>
-      this.#loader.run("erase", signal, (engine, limits) => engine.erase(values, limits)),
+      this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),
     );
   }
 
@@ -196,9 +196,9 @@ export class PostgresHistoryStore implements HistoryStore {
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
-    assertBatchSize(batchSize);
+    assertWithin(batchSize, "batchSize", 1, MAX_BATCH_SIZE);
     return removeInBatches(batchSize, () =>
-      this.#loader.run("deleteExpired", signal, (engine, limits) => engine.deleteExpired([batchSize], limits)),
+      this.#run("deleteExpired", signal, (engine, limits) => engine.removeBatch("deleteExpired", [batchSize], limits)),
     );
   }
 
@@ -209,18 +209,25 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#loader.run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
+    await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
   }
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
   async close(): Promise<void> {
-    await this.#loader.settled();
+    await this.#engine.settled(this.#settings.timeoutMs);
     // Without an engine nothing was opened.
-    await this.#loader.engine?.close();
+    await this.#engine.loaded?.close();
   }
 
-  #ttl(): number | null {
-    return this.#settings.ttlSeconds ?? null;
+  #run<Result>(
+    name: string,
+    signal: AbortSignal | undefined,
+    work: (engine: Engine, limits: CallLimits) => Promise<Result>,
+  ): Promise<Result> {
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
+    const engine = this.#engine.loaded;
+    // Asked here too: once the engine is there, a call is the work and nothing else.
+    return engine === undefined ? this.#engine.runWithin(name, limits, work) : work(engine, limits);
   }
 }
 

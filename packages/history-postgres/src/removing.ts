@@ -1,8 +1,8 @@
-import { assertCount, assertObject, type CallOptions, configurationError } from "@agentfw/core";
+import { assertObject, type CallOptions, configurationError } from "@agentfw/core";
 import { BATCH_RECORDS } from "./write-functions.ts";
 
 /** More than this would take longer than any deadline. */
-const MAX_BATCH_SIZE = 100_000;
+export const MAX_BATCH_SIZE = 100_000;
 
 /** What `erase` and `deleteExpired` deleted. */
 export interface RemovedConversations {
@@ -38,14 +38,6 @@ export function checkedOwner(filter: EraseFilter): string | null {
     throw configurationError(`filter.${unknown}`, "narrows nothing down: all that the owner has would be deleted");
   }
   return owner;
-}
-
-/** Refuses what is no size of a batch. @throws `configuration` */
-export function assertBatchSize(value: unknown): asserts value is number {
-  assertCount(value, "batchSize", 1);
-  if (value > MAX_BATCH_SIZE) {
-    throw configurationError("batchSize", `must be at most ${MAX_BATCH_SIZE}`);
-  }
 }
 
 /** Repeats a batch until one is not full. Not until one is empty: others may go on writing what it deletes. */

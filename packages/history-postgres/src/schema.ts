@@ -1,4 +1,4 @@
-import { assertObject, configurationError } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 import { assertPartitions, assertSchemaName, dollarQuoted, LAYOUT, type Names, namesIn } from "./names.ts";
 import { readFunction } from "./read-function.ts";
 import { shapeChecks } from "./shape.ts";
@@ -23,11 +23,7 @@ const RECORD_STORAGE = "autovacuum_vacuum_insert_scale_factor = 0.1";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertObject(options, "options");
-  const unknown = Object.keys(options).find((name) => name !== "schema" && name !== "partitions");
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of schemaSql");
-  }
+  assertOptions(options, "options", ["schema", "partitions"]);
   const { schema = "agentfw", partitions } = options;
   assertSchemaName(schema);
   assertPartitions(partitions);

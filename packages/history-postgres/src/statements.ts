@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { PostgresStatement } from "./client.ts";
 import type { Names } from "./names.ts";
 
@@ -15,7 +15,7 @@ export class Statements {
   readonly replace: Template;
   readonly remove: Template;
   readonly erase: Template;
-  readonly expire: Template;
+  readonly deleteExpired: Template;
   readonly #isPrepared: boolean;
 
   constructor(names: Names, isPrepared: boolean) {
@@ -28,13 +28,13 @@ export class Statements {
     this.replace = value(names.replace, 7, [4, 5]);
     this.remove = value(names.remove, 1);
     this.erase = value(names.erase, 2);
-    this.expire = value(names.expire, 1);
+    this.deleteExpired = value(names.expire, 1);
   }
 
   /** A name stands for its text and no other, whoever shares the connection. */
   #template(text: string): Template {
-    const hash = createHash("sha256").update(text).digest("hex").slice(0, 24);
-    return this.#isPrepared ? { name: `agentfw_history_${hash}`, text } : { text };
+    const name = `agentfw_history_${hash("sha256", text, "hex").slice(0, 24)}`;
+    return this.#isPrepared ? { name, text } : { text };
   }
 }
 

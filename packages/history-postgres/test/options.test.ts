@@ -1,4 +1,5 @@
 import { isAgentFrameworkError } from "@agentfw/core";
+import { Pool } from "pg";
 import { describe, expect, test } from "vitest";
 import { PostgresHistoryStore } from "../src/index.ts";
 import { conversation, rejection } from "./support/conversation.ts";
@@ -40,6 +41,7 @@ describe("where the database is", () => {
     [{ client: { query: () => {} }, maxConnections: 5 }, "maxConnections"],
     [{ ...CONNECTION, ssl: { ca: "secret" } }, "ssl"],
     [{ ...CONNECTION, schema: "x" }, "schema"],
+    [new Pool(), "connection"],
   ])("%o is refused by the name of what is wrong", (connection, field) => {
     const message = refusal(connection);
     expect(message.startsWith(`${field}: `)).toBe(true);
@@ -51,6 +53,7 @@ describe("where the database is", () => {
     { ...CONNECTION, maxConnections: 1 },
     { pool: { connect: () => {} } },
     { client: { query: async () => ({ rows: [] }) } },
+    { client: { query: async () => ({ rows: [] }) }, ssl: undefined },
   ])("%o is taken, and nothing is asked of it yet", (connection) => {
     expect(new PostgresHistoryStore(connection).contractVersion).toBe(1);
   });
@@ -75,7 +78,8 @@ describe("options", () => {
     [{ ttlSeconds: 0 }, "ttlSeconds"],
     [{ ttlSeconds: Number.NaN }, "ttlSeconds"],
     [{ ttlSeconds: "60" }, "ttlSeconds"],
-    [{ ttlSeconds: 4e9 }, "ttlSeconds"],
+    [{ ttlSeconds: 0.0009 }, "ttlSeconds"],
+    [{ ttlSeconds: 3_153_600_001 }, "ttlSeconds"],
     [{ maxRecordBytes: 0 }, "maxRecordBytes"],
     [{ maxRecordBytes: 268_435_457 }, "maxRecordBytes"],
     [{ timeoutMs: 0 }, "timeoutMs"],

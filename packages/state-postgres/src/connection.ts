@@ -1,7 +1,8 @@
-import { configurationError } from "@agentfw/core";
+import { configurationError, withDeadline } from "@agentfw/core";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
-import type { Address } from "./options.ts";
+import type { Address, ResolvedConnection } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 
 /** A row as the driver gave it, by position. */
 export type Row = readonly unknown[];
@@ -23,8 +24,16 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** The way that the options say. @param timeoutMs What connecting and closing may take where that is up to the store. */
+export function connectionOf(resolved: ResolvedConnection, timeoutMs: number): Connection {
+  if ("pool" in resolved) {
+    return new PoolConnection(resolved.pool);
+  }
+  return "client" in resolved ? new ClientConnection(resolved.client) : new OwnConnection(resolved.address, timeoutMs);
+}
+
 /** Connections of a pool: one at a time for each call, so a pool of one is enough. */
-export class PoolConnection implements Connection {
+class PoolConnection implements Connection {
   readonly reconnects = true;
   readonly #pool: PostgresPool;
 
@@ -80,7 +89,7 @@ function leaseOf(client: PostgresPoolClient): Lease {
 }
 
 /** A pool of our own, made at the first call and after `close`. */
-export class OwnConnection implements Connection {
+class OwnConnection implements Connection {
   readonly reconnects = true;
   readonly #address: Address;
   readonly #timeoutMs: number;
@@ -136,14 +145,10 @@ export class OwnConnection implements Connection {
       giveUp(new PostgresProblem("the store was closed before a connection came free"));
     }
     this.#waiting.clear();
-    const end = (await opened?.catch(() => undefined))?.end();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    // The driver waits for the server to end each connection, and a server may be out of reach.
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#timeoutMs);
-    });
-    await Promise.race([end, late]);
-    clearTimeout(timer);
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
+    // The driver waits for the server to end each connection, and a server may be out of reach. What was never opened, or
+    // does not end in time, is nothing that a caller could do more about.
+    await withDeadline("close", deadline, async () => (await opened)?.end()).catch(() => undefined);
   }
 
   async #open() {
@@ -163,7 +168,7 @@ export class OwnConnection implements Connection {
 }
 
 /** One client without a pool. What it does when its connection ends, its owner decided. */
-export class ClientConnection implements Connection {
+class ClientConnection implements Connection {
   readonly reconnects = false;
   readonly #lease: Lease;
 

@@ -1,12 +1,16 @@
-import type { StateItem, StateKey } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { Database } from "./database.ts";
-import type { CallLimits } from "./engine-loader.ts";
+import { isAgentFrameworkError, type StateItem, type StateKey, withDeadline } from "@agentfw/core";
+import type { CallLimits } from "@agentfw/core/backend";
+import { type Answer, type Call, Calls } from "./calls.ts";
+import { type Connection, connectionOf } from "./connection.ts";
+import { isMissing } from "./errors.ts";
+import { Layout } from "./layout.ts";
 import { pageOf } from "./listing.ts";
+import { namesIn } from "./names.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 import { itemOf } from "./reading.ts";
 import type { RemovedItems } from "./removing.ts";
-import type { Template } from "./statements.ts";
+import { Statements, withValues } from "./statements.ts";
 import { assertStored, deletedOf, removedOf } from "./write-replies.ts";
 
 /** An item to be written. */
@@ -21,59 +25,90 @@ export interface ItemWrite {
  * left to load. `values` are a statement's parameters in their order, checked; `match` is the etag to match among them.
  */
 export class Engine {
-  readonly #database: Database;
+  readonly #statements: Statements;
+  readonly #connection: Connection;
+  readonly #calls: Calls;
+  readonly #layout: Layout;
 
   constructor(resolved: ResolvedConnection, settings: Settings) {
-    this.#database = new Database(resolved, settings);
+    const names = namesIn(settings.schema);
+    this.#statements = new Statements(names, settings.prepare);
+    this.#connection = connectionOf(resolved, settings.timeoutMs);
+    this.#calls = new Calls(this.#connection);
+    this.#layout = new Layout(this.#calls, names, settings);
   }
 
   put({ operation, match, values }: ItemWrite, limits: CallLimits): Promise<void> {
-    const template = this.#database.statements.put;
-    const read = (answer: Answer) => assertStored(operation, answer);
+    const statement = withValues(this.#statements.put, values);
     const mayRepeat = isExact(match);
-    return this.#database.run({ name: operation, kind: "write", mayRepeat, template, values, limits, read });
+    return this.#run({ name: operation, kind: "write", mayRepeat, statement, limits }, (answer) =>
+      assertStored(operation, answer),
+    );
   }
 
   get(key: string, values: unknown[], limits: CallLimits): Promise<StateItem | undefined> {
-    const template = this.#database.statements.get;
-    const read = ({ rows }: Answer) => itemOf(key, rows);
-    return this.#database.run({ name: "get", kind: "read", mayRepeat: true, template, values, limits, read });
+    const statement = withValues(this.#statements.get, values);
+    return this.#run({ name: "get", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
+      itemOf(key, rows),
+    );
   }
 
   delete(match: string | null, values: unknown[], limits: CallLimits): Promise<boolean> {
-    const template = this.#database.statements.remove;
-    const read = (answer: Answer) => deletedOf(match !== null, answer);
+    const statement = withValues(this.#statements.remove, values);
     const mayRepeat = isExact(match);
-    return this.#database.run({ name: "delete", kind: "write", mayRepeat, template, values, limits, read });
+    return this.#run({ name: "delete", kind: "write", mayRepeat, statement, limits }, (answer) =>
+      deletedOf(match !== null, answer),
+    );
   }
 
   listKeys(limit: number, values: unknown[], limits: CallLimits): Promise<{ keys: StateKey[]; cursor?: string }> {
-    const template = this.#database.statements.list;
-    const read = ({ rows }: Answer) => pageOf(rows, limit);
-    return this.#database.run({ name: "listKeys", kind: "read", mayRepeat: true, template, values, limits, read });
+    const statement = withValues(this.#statements.list, values);
+    return this.#run({ name: "listKeys", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
+      pageOf(rows, limit),
+    );
   }
 
   /** Deletes one batch. */
-  erase(values: unknown[], limits: CallLimits): Promise<RemovedItems> {
-    return this.#removeBatch("erase", this.#database.statements.erase, values, limits);
-  }
-
-  /** Deletes one batch. */
-  deleteExpired(values: unknown[], limits: CallLimits): Promise<RemovedItems> {
-    return this.#removeBatch("deleteExpired", this.#database.statements.expire, values, limits);
+  removeBatch(name: "erase" | "deleteExpired", values: unknown[], limits: CallLimits): Promise<RemovedItems> {
+    const statement = withValues(this.#statements[name], values);
+    return this.#run({ name, kind: "write", mayRepeat: true, statement, limits }, (answer) => removedOf(name, answer));
   }
 
   verifySchema(signal: AbortSignal | undefined): Promise<void> {
-    return this.#database.layout.verify(signal);
+    return this.#layout.verify(signal);
   }
 
   close(): Promise<void> {
-    return this.#database.close();
+    return this.#connection.close();
   }
 
-  #removeBatch(name: string, template: Template, values: unknown[], limits: CallLimits): Promise<RemovedItems> {
-    const read = (answer: Answer) => removedOf(name, answer);
-    return this.#database.run({ name, kind: "write", mayRepeat: true, template, values, limits, read });
+  /**
+   * Runs one statement, once the tables are there.
+   *
+   * @param read What the answer says, or throws.
+   * @throws errors of the framework, or the abort reason.
+   */
+  async #run<Result>(call: Call, read: (answer: Answer) => Result): Promise<Result> {
+    const prepared = this.#layout.isReady ? call : await this.#whenReady(call);
+    let answer: Answer;
+    try {
+      answer = await this.#calls.run(prepared);
+    } catch (error) {
+      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
+        this.#layout.forget();
+      }
+      throw error;
+    }
+    return read(answer);
+  }
+
+  /** Waits for the tables. Gives the call with what is left of its time. */
+  async #whenReady(call: Call): Promise<Call> {
+    const { timeoutMs, signal } = call.limits;
+    const start = performance.now();
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
+    await withDeadline(call.name, deadline, () => this.#layout.ensure());
+    return { ...call, limits: { timeoutMs: Math.max(1, timeoutMs - (performance.now() - start)), signal } };
   }
 }
 

@@ -7,6 +7,7 @@ import { migrationStatement } from "./migration.ts";
 import { LAYOUT, type Names, quotedText } from "./names.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
+import { CREATE_ADVICE } from "./sqlstates.ts";
 import { schemaProblem, verificationStatement } from "./verification.ts";
 
 /** How long creating the tables may take, waiting for other processes that do included. */
@@ -86,13 +87,12 @@ export class Layout {
    */
   async #missing(signal: AbortSignal | undefined): Promise<AgentFrameworkError | undefined> {
     const { layout } = this.#names;
-    const advice = "let the store create them, or apply schemaSql()";
     const ask = async (text: string) => {
       const [row] = await this.#run("looking for the tables", text, this.#settings.timeoutMs, signal);
       return row?.[0] ?? undefined;
     };
     if ((await ask(`SELECT to_regclass(${quotedText(layout)})::text AS layout`)) === undefined) {
-      return configurationError("schema", `the tables are not there; ${advice}`);
+      return configurationError("schema", `the tables are not there; ${CREATE_ADVICE}`);
     }
     const version = Number((await ask(`SELECT max(version)::text AS version FROM ${layout}`)) ?? 0);
     if (version > LAYOUT) {
@@ -100,13 +100,14 @@ export class Layout {
         provider: PROVIDER,
       });
     }
-    return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${advice}`);
+    return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${CREATE_ADVICE}`);
   }
 
   async #run(name: string, text: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<readonly Row[]> {
     // Nothing that it creates can be created twice, so a lost answer is asked for again like a read.
     const statement: PostgresStatement = { text, values: [], rowMode: "array" };
-    const { rows } = await this.#calls.run({ name, kind: "read", mayRepeat: true, statement, signal, timeoutMs });
+    const limits = { timeoutMs, signal };
+    const { rows } = await this.#calls.run({ name, kind: "read", mayRepeat: true, statement, limits });
     return rows;
   }
 }

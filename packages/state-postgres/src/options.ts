@@ -1,4 +1,5 @@
 import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
+import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
 import type { PostgresClient, PostgresPool } from "./client.ts";
 import { assertSchemaName } from "./names.ts";
 
@@ -31,7 +32,7 @@ export interface PostgresStateStoreOptions {
   readonly schema?: string | undefined;
   /** Create what is missing at the first call. With `false` the first call fails where it is missing. @default true */
   readonly autoMigrate?: boolean | undefined;
-  /** Idle life of an item in seconds, renewed by writes to it only; at most 100 years. @default forever */
+  /** Idle life of an item in seconds, renewed by writes to it only; 0.001 to 3,153,600,000 (100 years). @default forever */
   readonly ttlSeconds?: number | undefined;
   /** Largest text in UTF-8 bytes, 1 to 268,435,456. @default 8,388,608 */
   readonly maxValueBytes?: number | undefined;
@@ -45,7 +46,7 @@ export interface PostgresStateStoreOptions {
 export interface Settings {
   readonly schema: string;
   readonly autoMigrate: boolean;
-  readonly ttlSeconds: number | undefined;
+  readonly ttlSeconds: number | null;
   readonly maxValueBytes: number;
   readonly prepare: boolean;
   readonly timeoutMs: number;
@@ -53,7 +54,6 @@ export interface Settings {
 
 const KNOWN: readonly string[] = ["schema", "autoMigrate", "ttlSeconds", "maxValueBytes", "prepare", "timeoutMs"];
 const MAX_VALUE_BYTES = 256 * 1024 * 1024;
-const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
 
 /**
  * Checks the options and fills in defaults.
@@ -61,21 +61,14 @@ const MAX_TTL_SECONDS = 100 * 366 * 24 * 60 * 60;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: PostgresStateStoreOptions): Settings {
-  assertObject(options, "options", { autoMigrate: "boolean", prepare: "boolean" });
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of PostgresStateStore");
-  }
+  assertOptions(options, "options", KNOWN, { autoMigrate: "boolean", prepare: "boolean" });
   const { schema = "agentfw", autoMigrate = true, prepare = true, timeoutMs = 5000 } = options;
   const { ttlSeconds, maxValueBytes = 8 * 1024 * 1024 } = options;
   assertSchemaName(schema);
-  assertCount(maxValueBytes, "maxValueBytes", 1);
-  if (maxValueBytes > MAX_VALUE_BYTES) {
-    throw configurationError("maxValueBytes", "must be at most 268,435,456");
-  }
-  assertTtl(ttlSeconds);
+  assertWithin(maxValueBytes, "maxValueBytes", 1, MAX_VALUE_BYTES);
+  assertTtlSeconds(ttlSeconds);
   assertTimeout(timeoutMs, "timeoutMs");
-  return { schema, autoMigrate, ttlSeconds, maxValueBytes, prepare, timeoutMs };
+  return { schema, autoMigrate, ttlSeconds: ttlSeconds ?? null, maxValueBytes, prepare, timeoutMs };
 }
 
 /** A checked address. */
@@ -103,13 +96,8 @@ export function resolveConnection(connection: PostgresConnectionOptions): Resolv
   if ([connectionString, pool, client].filter((one) => one !== undefined).length !== 1) {
     throw configurationError("connection", "must have exactly one of connectionString, pool and client");
   }
-  const unknown = Object.keys(connection).find((name) => !KNOWN_OF_CONNECTION.includes(name));
-  if (unknown !== undefined) {
-    throw configurationError(
-      unknown,
-      "is no part of a connection; settings of pg go into the connectionString or a pool",
-    );
-  }
+  // Not before: whoever passes the pool itself must not be told of the names in it.
+  assertOptions(connection, "connection", KNOWN_OF_CONNECTION);
   if (connectionString === undefined && "maxConnections" in connection && connection.maxConnections !== undefined) {
     throw configurationError("maxConnections", "goes with a connectionString only");
   }
@@ -142,14 +130,5 @@ function assertConnectionString(text: unknown): asserts text is string {
   const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
     throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
-  }
-}
-
-function assertTtl(ttlSeconds: unknown): void {
-  if (
-    ttlSeconds !== undefined &&
-    (typeof ttlSeconds !== "number" || !(ttlSeconds > 0) || ttlSeconds > MAX_TTL_SECONDS)
-  ) {
-    throw configurationError("ttlSeconds", `must be a number above 0 and at most ${MAX_TTL_SECONDS}`);
   }
 }

@@ -10,8 +10,8 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
+import { assertStateText, assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
 import type { Engine } from "./engine.ts";
-import { EngineLoader } from "./engine-loader.ts";
 import { ownerKey } from "./keys.ts";
 import {
   type PostgresConnectionOptions,
@@ -20,15 +20,16 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
+import { PROVIDER } from "./provider.ts";
 import {
-  assertBatchSize,
   checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
+  MAX_BATCH_SIZE,
   type RemovedItems,
   removeInBatches,
 } from "./removing.ts";
-import { assertListOptions, assertText, checkedKey, encodeTags, itemNames, matchOf, ownerOf } from "./state-input.ts";
+import { assertListOptions, checkedKey, encodeTags, itemNames, matchOf, ownerOf } from "./state-input.ts";
 
 const ERASE_BATCH = 100;
 
@@ -62,7 +63,7 @@ export class PostgresStateStore implements StateStore {
   readonly capabilities: StateCapabilities;
 
   readonly #settings: Settings;
-  readonly #loader: EngineLoader<Engine>;
+  readonly #engine: OnDemand<Engine>;
 
   /**
    * Checks the options, and begins to load what calls need; connects at the first call.
@@ -73,10 +74,10 @@ export class PostgresStateStore implements StateStore {
     const resolved = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     this.capabilities = { maxValueBytes: this.#settings.maxValueBytes, ttl: true, isolation: true };
-    this.#loader = new EngineLoader(async () => {
+    this.#engine = new OnDemand(PROVIDER, async () => {
       const { Engine } = await import("./engine.ts");
       return new Engine(resolved, this.#settings);
-    }, this.#settings.timeoutMs);
+    });
   }
 
   async create(
@@ -101,14 +102,14 @@ export class PostgresStateStore implements StateStore {
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
     assertCallOptions(options);
     const values = [checkedKey(ownerOf(options.owner), key)];
-    return await this.#loader.run("get", options.signal, (engine, limits) => engine.get(key, values, limits));
+    return await this.#run("get", options.signal, (engine, limits) => engine.get(key, values, limits));
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
     assertCallOptions(options);
     const match = matchOf(options.ifMatch);
     const values = [checkedKey(ownerOf(options.owner), key), match];
-    return await this.#loader.run("delete", options.signal, (engine, limits) => engine.delete(match, values, limits));
+    return await this.#run("delete", options.signal, (engine, limits) => engine.delete(match, values, limits));
   }
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
@@ -118,7 +119,7 @@ export class PostgresStateStore implements StateStore {
     const owner = ownerOf(options.owner);
     // One more than is asked for, to see whether there is one.
     const values = [ownerKey(owner), encodeTags(owner, tags).keys, order === "desc", cursor ?? null, limit + 1];
-    return await this.#loader.run("listKeys", signal, (engine, limits) => engine.listKeys(limit, values, limits));
+    return await this.#run("listKeys", signal, (engine, limits) => engine.listKeys(limit, values, limits));
   }
 
   /**
@@ -133,7 +134,7 @@ export class PostgresStateStore implements StateStore {
     const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
     const { signal } = options;
     return removeInBatches(ERASE_BATCH, () =>
-      this.#loader.run("erase", signal, (engine, limits) => engine.erase(values, limits)),
+      this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),
     );
   }
 
@@ -146,9 +147,9 @@ export class PostgresStateStore implements StateStore {
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
     const { batchSize = 100, signal } = options;
-    assertBatchSize(batchSize);
+    assertWithin(batchSize, "batchSize", 1, MAX_BATCH_SIZE);
     return removeInBatches(batchSize, () =>
-      this.#loader.run("deleteExpired", signal, (engine, limits) => engine.deleteExpired([batchSize], limits)),
+      this.#run("deleteExpired", signal, (engine, limits) => engine.removeBatch("deleteExpired", [batchSize], limits)),
     );
   }
 
@@ -159,14 +160,14 @@ export class PostgresStateStore implements StateStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#loader.run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
+    await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
   }
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
   async close(): Promise<void> {
-    await this.#loader.settled();
+    await this.#engine.settled(this.#settings.timeoutMs);
     // Without an engine nothing was opened.
-    await this.#loader.engine?.close();
+    await this.#engine.loaded?.close();
   }
 
   async #put({ operation, key, text, options }: Put): Promise<{ etag: string }> {
@@ -174,14 +175,23 @@ export class PostgresStateStore implements StateStore {
     const k = checkedKey(owner, key);
     const match = matchOf(options.ifMatch);
     const tags = encodeTags(owner, options.tags);
-    assertText(text, this.#settings.maxValueBytes);
+    assertStateText(text, this.#settings.maxValueBytes);
     // Made here and not by the server, so that one call sent twice has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const item = [k, ...itemNames(owner, key), text, etag, tags.text, tags.keys];
-    const values = [...item, operation === "create", match, this.#settings.ttlSeconds ?? null];
-    await this.#loader.run(operation, options.signal, (engine, limits) =>
-      engine.put({ operation, match, values }, limits),
-    );
+    const values = [...item, operation === "create", match, this.#settings.ttlSeconds];
+    await this.#run(operation, options.signal, (engine, limits) => engine.put({ operation, match, values }, limits));
     return { etag };
+  }
+
+  #run<Result>(
+    name: string,
+    signal: AbortSignal | undefined,
+    work: (engine: Engine, limits: CallLimits) => Promise<Result>,
+  ): Promise<Result> {
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
+    const engine = this.#engine.loaded;
+    // Asked here too: once the engine is there, a call is the work and nothing else.
+    return engine === undefined ? this.#engine.runWithin(name, limits, work) : work(engine, limits);
   }
 }

@@ -1,7 +1,7 @@
 import type { StateItem, Tags } from "@agentfw/core";
+import { assertTags, isObjectText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
 import { corruptError } from "./errors.ts";
-import { isObject, isObjectText } from "./state-input.ts";
 
 /** The item that the row holds, if there is one. @throws `corrupt` */
 export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefined {
@@ -21,12 +21,9 @@ export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefine
 export function tagsOf(text: unknown): Tags | undefined {
   try {
     const tags: unknown = JSON.parse(String(text));
-    return isTags(tags) ? Object.freeze(tags) : undefined;
+    assertTags(tags);
+    return Object.freeze(tags);
   } catch {
     return undefined;
   }
-}
-
-function isTags(value: unknown): value is Tags {
-  return isObject(value) && Object.values(value).every((one) => typeof one === "string");
 }

@@ -1,4 +1,4 @@
-import { assertObject, configurationError } from "@agentfw/core";
+import { assertOptions } from "@agentfw/core/backend";
 import { listFunction } from "./list-function.ts";
 import { assertSchemaName, dollarQuoted, LAYOUT, type Names, namesIn } from "./names.ts";
 import { shapeChecks } from "./shape.ts";
@@ -20,11 +20,7 @@ const ITEM_STORAGE = "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertObject(options, "options");
-  const unknown = Object.keys(options).find((name) => name !== "schema");
-  if (unknown !== undefined) {
-    throw configurationError(unknown, "is not an option of schemaSql");
-  }
+  assertOptions(options, "options", ["schema"]);
   const { schema = "agentfw" } = options;
   assertSchemaName(schema);
   const names = namesIn(schema);

@@ -1,12 +1,15 @@
 import type { Meaning } from "./errors.ts";
 
+/** What to do where the tables are missing. */
+export const CREATE_ADVICE = "let the store create them, or apply schemaSql()";
+
 const SHAPE: Meaning = {
   code: "configuration",
   reason: "a table or function of that name is not the store's; verifySchema says what differs",
 };
 const MISSING: Meaning = {
   code: "configuration",
-  reason: "the tables or functions are missing; let the store create them, or apply schemaSql()",
+  reason: `the tables or functions are missing; ${CREATE_ADVICE}`,
 };
 const BUSY: Meaning = { code: "unavailable", reason: "others changed the same data; nothing was written" };
 const STOPPING: Meaning = { code: "unavailable", reason: "the server ends or starts" };

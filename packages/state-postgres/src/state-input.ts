@@ -1,22 +1,11 @@
-import {
-  AgentFrameworkError,
-  assertCount,
-  assertName,
-  configurationError,
-  isPlainObject,
-  type Tags,
-  utf8Length,
-} from "@agentfw/core";
+import { assertCount, assertName, configurationError, type Tags } from "@agentfw/core";
+import { assertByteLength, assertTagLimits, assertTags } from "@agentfw/core/backend";
 import { encodeText, itemKey, ownerKey, tagKey } from "./keys.ts";
-import { PROVIDER } from "./provider.ts";
 
 /** Longest key and longest owner, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 8_192;
 
-const MAX_TAGS = 64;
-
-/** All names and values of an item's tags together, in UTF-8 bytes of their JSON text. */
-const MAX_TAGS_BYTES = 16_384;
+const TAG_LIMITS = { maxTags: 64, maxBytes: 16_384 };
 
 /** Above every position that the server gives. */
 const END = 2n ** 63n - 1n;
@@ -29,43 +18,20 @@ export function ownerOf(owner: unknown): string | null {
   if (typeof owner !== "string") {
     throw configurationError("owner", "must be a string, or null for the unowned partition");
   }
-  assertLength(owner, "owner");
+  assertByteLength(owner, "owner", MAX_NAME_BYTES);
   return owner;
 }
 
 /** The hash that stands for an item. @throws `configuration`, `too_large` */
 export function checkedKey(owner: string | null, key: unknown): string {
   assertName(key, "key");
-  assertLength(key, "key");
+  assertByteLength(key, "key", MAX_NAME_BYTES);
   return itemKey(owner, key);
 }
 
 /** The names of an item as its row holds them. */
 export function itemNames(owner: string | null, key: string): (string | null)[] {
   return [ownerKey(owner), owner === null ? null : encodeText(owner), encodeText(key)];
-}
-
-/** Refuses a text that is not one JSON object in valid UTF-8, or too large. @throws `configuration`, `too_large` */
-export function assertText(text: unknown, maxValueBytes: number): asserts text is string {
-  if (typeof text !== "string") {
-    throw configurationError("text", "must be the JSON text of an object");
-  }
-  if (text.length * 3 > maxValueBytes && utf8Length(text) > maxValueBytes) {
-    throw tooLarge("text", maxValueBytes);
-  }
-  // A raw lone surrogate has no UTF-8, so it would come back as something else; escaped in JSON it is fine.
-  if (!isObjectText(text) || !text.isWellFormed()) {
-    throw configurationError("text", "must be the JSON text of an object");
-  }
-}
-
-/** True for the text of one JSON object. */
-export function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 /** Tags as they are stored: a JSON text, and what they are looked for by, in one order for the same tags. */
@@ -75,26 +41,11 @@ export interface EncodedTags {
 }
 
 /** Checks tags and takes them apart. @throws `configuration`, `too_large` */
-export function encodeTags(owner: string | null, tags: Tags | undefined): EncodedTags {
-  if (tags === undefined) {
-    return { text: "{}", keys: [] };
-  }
-  // A Map for one has no entries of its own, and would be no tags at all.
-  if (!isPlainObject(tags)) {
-    throw configurationError("tags", "must be a plain object of strings");
-  }
-  const pairs = Object.entries(tags);
-  if (pairs.length > MAX_TAGS) {
-    throw configurationError("tags", `must be at most ${MAX_TAGS}`);
-  }
-  if (pairs.some(([name, value]) => name === "" || typeof value !== "string")) {
-    throw configurationError("tags", "each must be a string under a non-empty name");
-  }
-  const text = JSON.stringify(Object.fromEntries(pairs));
-  if (utf8Length(text) > MAX_TAGS_BYTES) {
-    throw tooLarge("tags", MAX_TAGS_BYTES);
-  }
-  return { text, keys: pairs.map(([name, value]) => tagKey(owner, name, value)).sort() };
+export function encodeTags(owner: string | null, tags: Tags = {}): EncodedTags {
+  assertTags(tags);
+  assertTagLimits(tags, TAG_LIMITS);
+  const keys = Object.entries(tags).map(([name, value]) => tagKey(owner, name, value));
+  return { text: JSON.stringify(tags), keys: keys.sort() };
 }
 
 /** Refuses what no listing can be made by. @throws `configuration` */
@@ -122,19 +73,4 @@ export function matchOf(ifMatch: unknown): string | null {
     throw configurationError("ifMatch", 'must be an etag, or "*"');
   }
   return encodeText(ifMatch);
-}
-
-/** True for what JSON calls an object. */
-export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function assertLength(name: string, field: string): void {
-  if (utf8Length(name) > MAX_NAME_BYTES) {
-    throw tooLarge(field, MAX_NAME_BYTES);
-  }
-}
-
-function tooLarge(field: string, bytes: number): AgentFrameworkError {
-  return new AgentFrameworkError("too_large", `${field}: above the limit of ${bytes} bytes`, { provider: PROVIDER });
 }

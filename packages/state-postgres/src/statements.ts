@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { PostgresStatement } from "./client.ts";
 import type { Names } from "./names.ts";
 
@@ -15,7 +15,7 @@ export class Statements {
   readonly list: Template;
   readonly remove: Template;
   readonly erase: Template;
-  readonly expire: Template;
+  readonly deleteExpired: Template;
   readonly #isPrepared: boolean;
 
   constructor(names: Names, isPrepared: boolean) {
@@ -27,13 +27,13 @@ export class Statements {
     this.put = value(names.put, 11);
     this.remove = value(names.remove, 2);
     this.erase = value(names.erase, 2);
-    this.expire = value(names.expire, 1);
+    this.deleteExpired = value(names.expire, 1);
   }
 
   /** A name stands for its text and no other, whoever shares the connection. */
   #template(text: string): Template {
-    const hash = createHash("sha256").update(text).digest("hex").slice(0, 24);
-    return this.#isPrepared ? { name: `agentfw_state_${hash}`, text } : { text };
+    const name = `agentfw_state_${hash("sha256", text, "hex").slice(0, 24)}`;
+    return this.#isPrepared ? { name, text } : { text };
   }
 }
 

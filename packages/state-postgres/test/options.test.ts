@@ -1,4 +1,5 @@
 import { isAgentFrameworkError } from "@agentfw/core";
+import { Pool } from "pg";
 import { describe, expect, test } from "vitest";
 import { PostgresStateStore } from "../src/index.ts";
 import { rejection } from "./support/postgres.ts";
@@ -40,6 +41,7 @@ describe("where the database is", () => {
     [{ client: { query: () => {} }, maxConnections: 5 }, "maxConnections"],
     [{ ...CONNECTION, ssl: { ca: "secret" } }, "ssl"],
     [{ ...CONNECTION, schema: "x" }, "schema"],
+    [new Pool(), "connection"],
   ])("%o is refused by the name of what is wrong", (connection, field) => {
     const message = refusal(connection);
     expect(message.startsWith(`${field}: `)).toBe(true);
@@ -51,6 +53,7 @@ describe("where the database is", () => {
     { ...CONNECTION, maxConnections: 1 },
     { pool: { connect: () => {} } },
     { client: { query: async () => ({ rows: [] }) } },
+    { client: { query: async () => ({ rows: [] }) }, ssl: undefined },
   ])("%o is taken, and nothing is asked of it yet", (connection) => {
     expect(new PostgresStateStore(connection).contractVersion).toBe(1);
   });
@@ -74,7 +77,8 @@ describe("options", () => {
     [{ ttlSeconds: 0 }, "ttlSeconds"],
     [{ ttlSeconds: Number.NaN }, "ttlSeconds"],
     [{ ttlSeconds: "60" }, "ttlSeconds"],
-    [{ ttlSeconds: 4e9 }, "ttlSeconds"],
+    [{ ttlSeconds: 0.0009 }, "ttlSeconds"],
+    [{ ttlSeconds: 3_153_600_001 }, "ttlSeconds"],
     [{ maxValueBytes: 0 }, "maxValueBytes"],
     [{ maxValueBytes: 268_435_457 }, "maxValueBytes"],
     [{ timeoutMs: 0 }, "timeoutMs"],
@@ -110,10 +114,10 @@ describe("arguments of single calls", () => {
     ["set", ["a", '{"a":"\ud83d"}'], "text"],
     ["create", ["a", "{}", { tags: [] }], "tags"],
     ["create", ["a", "{}", { tags: null }], "tags"],
-    ["create", ["a", "{}", { tags: { kind: 5 } }], "tags"],
+    ["create", ["a", "{}", { tags: { kind: 5 } }], "tags.kind"],
     ["create", ["a", "{}", { tags: new Map([["kind", "x"]]) }], "tags"],
     ["listKeys", [{ tags: new Map([["kind", "x"]]) }], "tags"],
-    ["create", ["a", "{}", { tags: { "": "x" } }], "tags"],
+    ["create", ["a", "{}", { tags: { "": "x" } }], "tags."],
     ["create", ["a", "{}", { tags: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, ""])) }], "tags"],
     ["delete", ["a", { ifMatch: 5 }], "ifMatch"],
     ["listKeys", [{ order: "up" }], "order"],

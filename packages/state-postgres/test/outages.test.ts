@@ -124,14 +124,16 @@ describe("a write that is not sent again", () => {
     ["delete", "a", '{"by":"them"}'],
   ] as const)("leaves alone what others did meanwhile: %s", async (method, key, left) => {
     const { proxy, schema, store, direct } = await openProxied();
+    const pool = openPool();
     const isDone = async () => {
-      const { rows } = await openPool().query(
+      const { rows } = await pool.query(
         `SELECT count(*)::int AS done FROM ${named(schema, "item")} WHERE key = $1 AND value = '{"by":"us"}'`,
         [key],
       );
       return method === "delete" ? (await direct.get(key)) === undefined : rows[0].done === 1;
     };
-    proxy.setLatency(150);
+    // Longer than it takes to see that it is done, also on a busy machine.
+    proxy.setLatency(500);
     const call = method === "delete" ? store.delete(key) : store[method](key, '{"by":"us"}');
     const outcome = rejection(call);
     await until(isDone);
