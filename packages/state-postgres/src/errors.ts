@@ -108,7 +108,7 @@ function isUnprepared(error: unknown): boolean {
 
 /** True when the server may have carried the statement out all the same. */
 export function isOutcomeOpen(error: unknown): boolean {
-  // What else is known of a connection that could not be made also comes of TLS that broke under a statement.
+  // A client that connects again by itself may have lost the statement with the connection before.
   const isUntrusted = connectionFailure(error)?.code === "configuration";
   const isKnown = sqlStateOf(error) !== "" || isUntrusted || driverMeaning(error) !== undefined;
   return isConnectionLost(error) || !isKnown;

@@ -189,9 +189,6 @@ export class PostgresStateStore implements StateStore {
     signal: AbortSignal | undefined,
     work: (engine: Engine, limits: CallLimits) => Promise<Result>,
   ): Promise<Result> {
-    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
-    const engine = this.#engine.loaded;
-    // Asked here too: once the engine is there, a call is the work and nothing else.
-    return engine === undefined ? this.#engine.runWithin(name, limits, work) : work(engine, limits);
+    return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
   }
 }

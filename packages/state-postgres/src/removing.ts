@@ -1,4 +1,5 @@
 import { assertObject, type CallOptions, configurationError } from "@agentfw/core";
+import { assertOwner } from "@agentfw/core/backend";
 
 /** More than this would take longer than any deadline. */
 export const MAX_BATCH_SIZE = 100_000;
@@ -24,9 +25,7 @@ export interface DeleteExpiredOptions extends CallOptions {
 export function checkedOwner(filter: EraseFilter): string | null {
   assertObject(filter, "filter");
   const { owner } = filter;
-  if (owner !== null && typeof owner !== "string") {
-    throw configurationError("filter.owner", "must be a string, or null for nobody's");
-  }
+  assertOwner(owner, "filter.owner");
   const unknown = Object.keys(filter).find((name) => name !== "owner");
   if (unknown !== undefined) {
     throw configurationError(`filter.${unknown}`, "narrows nothing down: all that the owner has would be deleted");

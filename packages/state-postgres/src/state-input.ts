@@ -1,5 +1,12 @@
 import { assertCount, assertName, configurationError, type Tags } from "@agentfw/core";
-import { assertByteLength, assertTagLimits, assertTags } from "@agentfw/core/backend";
+import {
+  assertByteLength,
+  assertIfMatch,
+  assertOneOf,
+  assertOwner,
+  assertTagLimits,
+  assertTags,
+} from "@agentfw/core/backend";
 import { encodeText, itemKey, ownerKey, tagKey } from "./keys.ts";
 
 /** Longest key and longest owner, in UTF-8 bytes. */
@@ -15,9 +22,7 @@ export function ownerOf(owner: unknown): string | null {
   if (owner === undefined || owner === null) {
     return null;
   }
-  if (typeof owner !== "string") {
-    throw configurationError("owner", "must be a string, or null for the unowned partition");
-  }
+  assertOwner(owner, "owner");
   assertByteLength(owner, "owner", MAX_NAME_BYTES);
   return owner;
 }
@@ -55,9 +60,7 @@ export function assertListOptions({
   cursor,
 }: Readonly<Record<"limit" | "order" | "cursor", unknown>>): void {
   assertCount(limit, "limit", 1);
-  if (order !== "asc" && order !== "desc") {
-    throw configurationError("order", 'must be "asc" or "desc"');
-  }
+  assertOneOf(order, "order", ["asc", "desc"]);
   const isPosition = typeof cursor === "string" && /^\d{1,19}$/.test(cursor) && BigInt(cursor) < END;
   if (cursor !== undefined && !isPosition) {
     throw configurationError("cursor", "must come from an earlier page");
@@ -66,11 +69,6 @@ export function assertListOptions({
 
 /** Refuses an etag of another type. @throws `configuration` */
 export function matchOf(ifMatch: unknown): string | null {
-  if (ifMatch === undefined) {
-    return null;
-  }
-  if (typeof ifMatch !== "string") {
-    throw configurationError("ifMatch", 'must be an etag, or "*"');
-  }
-  return encodeText(ifMatch);
+  assertIfMatch(ifMatch);
+  return ifMatch === undefined ? null : encodeText(ifMatch);
 }

@@ -77,12 +77,18 @@ export class OnDemand<Part> {
    */
   runWithin<Result>(
     name: string,
-    { timeoutMs, signal }: CallLimits,
+    limits: CallLimits,
     work: (part: Part, limits: CallLimits) => Promise<Result>,
   ): Promise<Result> {
-    if (this.loaded !== undefined) {
-      return this.run(name, (part) => work(part, { timeoutMs, signal }));
+    const loaded = this.loaded;
+    if (loaded !== undefined) {
+      try {
+        return work(loaded, limits);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     }
+    const { timeoutMs, signal } = limits;
     const start = performance.now();
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
