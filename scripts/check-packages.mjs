@@ -7,6 +7,7 @@ import { importProblems } from "./lib/rules/imports.mjs";
 import { kindOf } from "./lib/rules/kinds.mjs";
 import { manifestProblems } from "./lib/rules/manifest.mjs";
 import { sourceProblems, testProblems } from "./lib/rules/source.mjs";
+import { twinProblems } from "./lib/rules/twins.mjs";
 import { listFiles, listPackages, root } from "./lib/workspace.mjs";
 
 /** Every broken rule of a checkout, as `path:line: what is wrong`. */
@@ -15,10 +16,13 @@ export function checkPackages(base = root) {
   const kinds = new Map(
     packages.map((entry) => [entry.manifest.name, entry.manifest.private ? "private" : kindOf(entry)]),
   );
-  return packages.flatMap((entry) => [
-    ...manifestProblems(entry, kinds).map((problem) => `${entry.directory}: ${problem}`),
-    ...["src", "test"].flatMap((area) => areaProblems(base, entry, area)),
-  ]);
+  return [
+    ...twinProblems(base),
+    ...packages.flatMap((entry) => [
+      ...manifestProblems(entry, kinds).map((problem) => `${entry.directory}: ${problem}`),
+      ...["src", "test"].flatMap((area) => areaProblems(base, entry, area)),
+    ]),
+  ];
 }
 
 function areaProblems(base, entry, area) {

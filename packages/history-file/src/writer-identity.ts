@@ -27,7 +27,7 @@ interface Self {
 
 let self: Promise<Self> | undefined;
 
-/** A new identity of this process. */
+/** A new identity of this process, different with every call. */
 export async function newIdentity(): Promise<string> {
   const { space, start } = await ownSelf();
   return `${space}.${process.pid}.${start}.${randomBytes(8).toString("hex")}`;

@@ -153,15 +153,7 @@ function meaningOf(error: unknown): Meaning {
   return SQLSTATES[state] ?? SQLSTATES[state.slice(0, 2)] ?? { code: "unavailable", reason: "the server refused" };
 }
 
-/** Stored data that cannot be read. The text itself goes nowhere. */
-export function corruptError(position: string): AgentFrameworkError {
-  return new AgentFrameworkError("corrupt", `read: a stored record cannot be read (${position})`, {
-    provider: PROVIDER,
-    position,
-  });
-}
-
-/** Someone else came first, or what was named is not stored any more. */
+/** Someone else came first, or what a condition was about is not there. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
 }

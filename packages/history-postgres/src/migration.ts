@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { dollarQuoted, LAYOUT, namesIn, quotedText } from "./names.ts";
+import type { Settings } from "./options.ts";
 import { functionsAndVersion, tables } from "./schema.ts";
 import { shapeChecks } from "./shape.ts";
 
@@ -10,7 +11,7 @@ import { shapeChecks } from "./shape.ts";
  * Where transactions are serializable by default, queries see the catalog as it was before the wait for the lock, and only
  * the `to_reg` functions see it as it is. Whoever cannot see what was made meanwhile has to ask again.
  */
-export function migrationStatement(schema: string, partitions: number | undefined): string {
+export function migrationStatement({ schema, partitions }: Pick<Settings, "schema" | "partitions">): string {
   const names = namesIn(schema);
   const body = `
 BEGIN

@@ -36,6 +36,11 @@ export function namesIn(schema: string): Names {
   };
 }
 
+/** The store's functions. */
+export function functionNames({ read, append, replace, remove, erase, expire }: Names): string[] {
+  return [read, append, replace, remove, erase, expire];
+}
+
 /** An identifier, whatever characters it holds. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

@@ -1,6 +1,7 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import type { Row } from "./connection.ts";
-import { conflictError, corruptError, unexpectedAnswer } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
+import { conflictError, unexpectedAnswer } from "./errors.ts";
 import { decodeText } from "./keys.ts";
 
 /**

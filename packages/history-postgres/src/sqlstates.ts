@@ -25,7 +25,7 @@ export const SQLSTATES: Readonly<Record<string, Meaning>> = {
   "22021": { code: "configuration", reason: "the database must have the encoding UTF8" },
   "22P05": { code: "configuration", reason: "the database must have the encoding UTF8" },
   "23": SHAPE,
-  "23505": { code: "corrupt", reason: "a position is taken that the conversation has not given" },
+  "23505": { code: "corrupt", reason: "a position is taken that was not given yet" },
   "25006": { code: "unavailable", reason: "the server is a standby, or set to read only, and takes no writes" },
   "25P02": { code: "unavailable", reason: "the client is in a transaction that has failed" },
   "25P04": { code: "timeout", reason: "the server's own time limit passed" },

@@ -3,7 +3,7 @@
  *
  * A client must route a command by its keys on a cluster, and reject with the server's own message when the server
  * answers with an error. One that has only `call` works; the optional members let the store see when the connection is
- * down, so that it leaves no writes in the driver's queue.
+ * down, so that it neither leaves writes in the driver's queue nor takes the second answer to one call for the first.
  */
 export interface RedisClient {
   /** Sends one command and resolves with the server's answer, texts decoded as UTF-8. */

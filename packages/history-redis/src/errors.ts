@@ -131,16 +131,6 @@ function lastError(message: string): string {
   return /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.*)/s.exec(message)?.[1] ?? message;
 }
 
-/** Stored data that cannot be read. The key goes to the cause only: it names the owner. */
-export function corruptError(position: string, key: string): AgentFrameworkError {
-  const cause = new RedisProblem(`an element of ${key} is no record: ${position}`);
-  return new AgentFrameworkError("corrupt", `a stored record cannot be read (${position})`, {
-    provider: PROVIDER,
-    position,
-    cause,
-  });
-}
-
 /** Someone else came first, or what a condition was about is not there. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });

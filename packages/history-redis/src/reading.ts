@@ -1,5 +1,6 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
-import { conflictError, corruptError } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
+import { conflictError } from "./errors.ts";
 import type { PageCursor } from "./read-input.ts";
 import { encodeId } from "./record-format.ts";
 import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";

@@ -1,6 +1,7 @@
 import { configurationError } from "@agentfw/core";
 import type { Appended } from "./appending.ts";
-import { conflictError, corruptError } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
+import { conflictError } from "./errors.ts";
 import { listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */

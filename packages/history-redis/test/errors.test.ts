@@ -1,9 +1,9 @@
 import type { ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
+import { corruptError } from "../src/corrupt-error.ts";
 import {
   answerWord,
   conflictError,
-  corruptError,
   isConnectionLost,
   isUnsent,
   RedisProblem,

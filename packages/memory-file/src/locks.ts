@@ -7,7 +7,7 @@ import { storeError } from "./errors.ts";
 import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { PROVIDER } from "./provider-name.ts";
-import { isIdentity, livenessOf, newIdentity } from "./writer-identity.ts";
+import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
 
 /** A lock whose holder can be proven neither alive nor dead is broken when it is there for so long. */
 export const UNKNOWN_HOLDER_MS = 10_000;
@@ -191,5 +191,5 @@ async function isLeftOver(identity: string, path: string): Promise<boolean> {
 /** Who made a file of `_store`, as its name says. */
 function identityIn(name: string): string | undefined {
   const identity = /^(?:[0-9a-f]{32}\.[0-9a-z]+\.)?(.*)\.(?:lock|tmp)$/.exec(name)?.[1];
-  return identity !== undefined && isIdentity(identity) ? identity : undefined;
+  return identity !== undefined && randomPart(identity) !== undefined ? identity : undefined;
 }

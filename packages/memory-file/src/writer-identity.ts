@@ -33,9 +33,9 @@ export async function newIdentity(): Promise<string> {
   return `${space}.${process.pid}.${start}.${randomBytes(8).toString("hex")}`;
 }
 
-/** True for a text that {@link newIdentity} can give. */
-export function isIdentity(text: string): boolean {
-  return IDENTITY.test(text);
+/** The random part of an identity, or undefined when the text is none. */
+export function randomPart(identity: string): string | undefined {
+  return IDENTITY.exec(identity)?.[4];
 }
 
 /**

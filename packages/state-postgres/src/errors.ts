@@ -153,14 +153,6 @@ function meaningOf(error: unknown): Meaning {
   return SQLSTATES[state] ?? SQLSTATES[state.slice(0, 2)] ?? { code: "unavailable", reason: "the server refused" };
 }
 
-/** Stored data that cannot be read. It was left as it is, and goes nowhere. */
-export function corruptError(operation: string, position: string): AgentFrameworkError {
-  return new AgentFrameworkError("corrupt", `${operation}: the ${position} of an item cannot be read`, {
-    provider: PROVIDER,
-    position,
-  });
-}
-
 /** Someone else came first, or what a condition was about is not there. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });

@@ -70,7 +70,7 @@ export class Layout {
   }
 
   async #prepare(): Promise<void> {
-    const { autoMigrate, schema } = this.#settings;
+    const { autoMigrate } = this.#settings;
     const missing = await this.#missing(undefined);
     if (missing === undefined) {
       return;
@@ -78,7 +78,7 @@ export class Layout {
     if (!autoMigrate) {
       throw missing;
     }
-    await this.#run("creating the tables", migrationStatement(schema), MIGRATION_TIMEOUT_MS, undefined);
+    await this.#run("creating the tables", migrationStatement(this.#settings), MIGRATION_TIMEOUT_MS, undefined);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { StateKey } from "@agentfw/core";
 import type { Row } from "./connection.ts";
-import { corruptError } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
 import { decodeText } from "./keys.ts";
 import { tagsOf } from "./reading.ts";
 

@@ -33,6 +33,11 @@ export function namesIn(schema: string): Names {
   };
 }
 
+/** The store's functions. */
+export function functionNames({ put, list, remove, erase, expire }: Names): string[] {
+  return [put, list, remove, erase, expire];
+}
+
 /** An identifier, whatever characters it holds. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

@@ -1,7 +1,7 @@
 import type { StateItem, Tags } from "@agentfw/core";
 import { assertTags, isObjectText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
-import { corruptError } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
 
 /** The item that the row holds, if there is one. @throws `corrupt` */
 export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefined {

@@ -1,4 +1,4 @@
-import { type Names, quotedText } from "./names.ts";
+import { functionNames, type Names, quotedText } from "./names.ts";
 import { columnsOf, shapes } from "./shape.ts";
 
 /** What the user of the store needs. */
@@ -51,10 +51,6 @@ export function schemaProblem(
         code: "configuration",
         text: `the function ${names.schema}.${lacking} is missing, or the user may not execute it`,
       };
-}
-
-function functionNames({ put, list, remove, erase, expire }: Names): string[] {
-  return [put, list, remove, erase, expire];
 }
 
 function lastPart(name: string): string {

@@ -1,7 +1,7 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
+import { corruptError } from "../src/corrupt-error.ts";
 import {
-  corruptError,
   isConnectionLost,
   isConnectionOver,
   isMissing,

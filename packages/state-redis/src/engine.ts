@@ -4,7 +4,8 @@
  */
 export { borrow } from "./borrowed-connection.ts";
 export { OwnConnection } from "./connection.ts";
-export { corruptError, isAnswer, isConnectionLost, isUnsent, RedisProblem, toFrameworkError } from "./errors.ts";
+export { corruptError } from "./corrupt-error.ts";
+export { isAnswer, isConnectionLost, isUnsent, RedisProblem, toFrameworkError } from "./errors.ts";
 export { deletedOf, itemOf, pageOf, putOf } from "./replies.ts";
 export { runScript } from "./script.ts";
 export { SCRIPTS } from "./scripts.ts";

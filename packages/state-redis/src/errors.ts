@@ -131,12 +131,6 @@ function lastError(message: string): string {
   return /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.*)/s.exec(message)?.[1] ?? message;
 }
 
-/** Stored data that cannot be read, or that contradicts other stored data. It was left as it is. */
-export function corruptError(operation: string, position: string): AgentFrameworkError {
-  const what = position === "index" ? "the owner's index is not whole" : `the ${position} of an item cannot be read`;
-  return new AgentFrameworkError("corrupt", `${operation}: ${what}`, { provider: PROVIDER, position });
-}
-
 /** Someone else came first, or what a condition was about is not there. */
 export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
   return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });

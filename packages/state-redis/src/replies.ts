@@ -1,7 +1,8 @@
 import { AgentFrameworkError, type StateItem, type StateKey, type Tags } from "@agentfw/core";
 import { isObjectText } from "@agentfw/core/backend";
 import type { Answer } from "./calls.ts";
-import { conflictError, corruptError } from "./errors.ts";
+import { corruptError } from "./corrupt-error.ts";
+import { conflictError } from "./errors.ts";
 import { nameOf } from "./names.ts";
 import { PROVIDER } from "./provider.ts";
 
