@@ -6,16 +6,18 @@ export const name = "history-sqlite";
 
 export async function openHistoryStore(): Promise<OpenedHistoryStore> {
   const memory = new InMemoryHistoryStore();
-  let appends = 0;
+  const seen = new Set<string>();
   const store: HistoryStore = {
     contractVersion: 1,
     capabilities: { ...memory.capabilities, replace: false, list: false, ttl: false, maxRecords: false },
     read: (key, options) => memory.read(key, options),
     clear: (key, options) => memory.clear(key, options),
     append: (key, records, options) => {
-      appends += 1;
-      const repeated = appends > 1 ? records.map(({ id, data }) => ({ id: `${id}-${appends}`, data })) : records;
-      return memory.append(key, repeated, options);
+      const stored = records.map(({ id, data }) => ({ id: seen.has(id) ? `${id}, again` : id, data }));
+      for (const { id } of records) {
+        seen.add(id);
+      }
+      return memory.append(key, stored, options);
     },
   };
   return { store };
