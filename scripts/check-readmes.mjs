@@ -1,10 +1,12 @@
 // Every package has a README with the house's headings, and every example in every README and authoring page compiles.
 // Fenced as ```ts run, it also runs; fenced as ```ts from <path> <Name>, it is that declaration, and as ```text from <path> <ids>,
-// what the kit reports about that store. --write renews those. Versions in the pages are those that a new project has.
+// what the kit reports about that store. --write renews those. Versions in the pages are those
+// that a new project has, and clauses are there.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { typescriptBlocks } from "./lib/readmes/blocks.mjs";
+import { clauseIds, clauseProblems } from "./lib/readmes/clauses.mjs";
 import { compileBlocks } from "./lib/readmes/compile.mjs";
 import { headingProblems } from "./lib/readmes/headings.mjs";
 import { withReports } from "./lib/readmes/reports.mjs";
@@ -53,14 +55,16 @@ export async function reportProblems(base = root, write = false) {
   return problems;
 }
 
-/** Which versions in the pages are not those of a new project. */
-export function pageVersionProblems(base = root) {
+/** Which versions in the pages are not those of a new project, and which clauses there are none of. */
+export function factProblems(base = root) {
   const known = knownRanges(base);
-  return [...authoringPages(base).map(({ readme }) => readme), join(base, "docs", "compatibility.md")].flatMap((page) =>
-    versionProblems(readFileSync(page, "utf8"), known).map(
-      (problem) => `${relative(base, page).replaceAll("\\", "/")}: ${problem}`,
-    ),
-  );
+  const ids = clauseIds(base);
+  const pages = [...authoringPages(base).map(({ readme }) => readme), join(base, "docs", "compatibility.md")];
+  return pages.flatMap((page) => {
+    const text = readFileSync(page, "utf8");
+    const name = relative(base, page).replaceAll("\\", "/");
+    return [...versionProblems(text, known), ...clauseProblems(text, ids)].map((problem) => `${name}: ${problem}`);
+  });
 }
 
 /** The stores whose reports are shown, compiled as the examples are. */
@@ -109,7 +113,7 @@ export function allBlocks(base = root) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const isWriting = process.argv.includes("--write");
-  const problems = [...textProblems(), ...sourceProblems(root, isWriting), ...pageVersionProblems()];
+  const problems = [...textProblems(), ...sourceProblems(root, isWriting), ...factProblems()];
   problems.push(...(await reportProblems(root, isWriting)), ...(await compileBlocks(allBlocks())));
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;

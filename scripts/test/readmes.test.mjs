@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { allBlocks, textProblems } from "../check-readmes.mjs";
 import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
+import { clauseIds, clauseProblems } from "../lib/readmes/clauses.mjs";
 import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
 import { withReports } from "../lib/readmes/reports.mjs";
@@ -197,6 +198,15 @@ export const openHistoryStore = async () => ({ store: new InMemoryHistoryStore()
     const { problems } = await withReports(page().replace("H02", "H00"), write({ "a.ts": store }));
     expect(problems).toEqual([expect.stringMatching(/^line 2: the kit ended with 2: No such clause: H00/)]);
   });
+});
+
+it("a page names no clause that there is none of", () => {
+  const ids = clauseIds(
+    write({ "docs/contract/history-store.md": "# The contract\n\n## H01 One\n\ntext H03\n\n## H02 Two\n" }),
+  );
+  expect(clauseProblems("`H01,H02`\nH01 to H03, and `X99`, sha M1024", ids)).toEqual([
+    "line 2: there is no clause H03",
+  ]);
 });
 
 describe("versions in pages", () => {
