@@ -22,12 +22,19 @@ const { resolve } = createRequire(join(project, "package.json"));
 const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "prove-")));
 
-function run(command, args, cwd) {
-  // On Windows npm is a script, which only a shell can start.
-  const shell = process.platform === "win32" && command === "npm";
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, shell, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`);
-  return stdout;
+function run(title, command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${title} failed:\n${stdout ?? ""}${stderr ?? ""}`);
+}
+
+const node = (title, args, cwd) => run(title, process.execPath, args, cwd);
+
+/** The npm that runs this script, or the one beside Node. */
+function npm(args, cwd) {
+  const script = process.env.npm_execpath ?? "";
+  const title = `npm ${args.join(" ")}`;
+  if (script.endsWith("npm-cli.js")) node(title, [script, ...args], cwd);
+  else run(title, "npm", args, cwd);
 }
 
 const say = (line) => process.stdout.write(`${line}\n`);
@@ -56,7 +63,7 @@ function install(packages) {
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   // Where npm finds a scope is said in the project.
   if (existsSync(join(project, ".npmrc"))) copyFileSync(join(project, ".npmrc"), join(folder, ".npmrc"));
-  run("npm", ["install", "--no-audit", "--no-fund", ...packages], folder);
+  npm(["install", "--no-audit", "--no-fund", ...packages], folder);
 }
 
 function compile(code) {
@@ -65,7 +72,7 @@ function compile(code) {
   const strict = { strict: true, noEmit: true, target: "es2023", lib: ["es2023"], types: ["node"], typeRoots };
   const compilerOptions = { ...strict, module: "nodenext", skipLibCheck: true };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["example.ts"] }));
-  run(process.execPath, [resolve("typescript/bin/tsc"), "-p", "."], folder);
+  node("the first example of README.md", [resolve("typescript/bin/tsc"), "-p", "."], folder);
 }
 
 try {
@@ -73,12 +80,16 @@ try {
   if (left.length > 0) throw new Error(`This is still the template's:\n${left.join("\n")}`);
   const packed = join(folder, "packed");
   mkdirSync(packed);
-  run("npm", ["pack", "--pack-destination", packed], project);
+  npm(["pack", "--pack-destination", packed], project);
   const [filename] = readdirSync(packed);
   const tarball = join(packed, filename);
   install([tarball, ...process.argv.slice(2)]);
   say(`${filename} installs alone`);
-  run(process.execPath, ["--input-type=module", "--eval", `await import(${JSON.stringify(manifest.name)})`], folder);
+  node(
+    `import "${manifest.name}"`,
+    ["--input-type=module", "--eval", `await import(${JSON.stringify(manifest.name)})`],
+    folder,
+  );
   say(`${manifest.name} can be imported`);
   const { code, others } = example();
   if (others.length > 0) install([tarball, ...process.argv.slice(2), ...others]);
