@@ -1,12 +1,17 @@
 // Every package has a README with the house's headings, and every example in every README and authoring page compiles.
-// Fenced as ```ts run, it also runs; fenced as ```ts from <path> <Name>, it is that declaration. --write renews those.
+// Fenced as ```ts run, it also runs; fenced as ```ts from <path> <Name>, it is that declaration, and as ```text from <path> <ids>,
+// what the kit reports about that store. --write renews those. Versions in the pages are those
+// that a new project has, and clauses are there.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { typescriptBlocks } from "./lib/readmes/blocks.mjs";
+import { clauseIds, clauseProblems } from "./lib/readmes/clauses.mjs";
 import { compileBlocks } from "./lib/readmes/compile.mjs";
 import { headingProblems } from "./lib/readmes/headings.mjs";
+import { withReports } from "./lib/readmes/reports.mjs";
 import { withSources } from "./lib/readmes/sources.mjs";
+import { knownRanges, versionProblems } from "./lib/readmes/versions.mjs";
 import { listPackages, root } from "./lib/workspace.mjs";
 
 /** The pages for people who write providers. Their examples see what the kit sees. */
@@ -36,6 +41,45 @@ export function sourceProblems(base = root, write = false) {
   });
 }
 
+/** Which reports in the authoring pages are not what the kit prints. With `write`, they are renewed. */
+export async function reportProblems(base = root, write = false) {
+  const problems = [];
+  for (const { readme } of authoringPages(base)) {
+    const text = readFileSync(readme, "utf8");
+    const { text: renewed, problems: found } = await withReports(text, base);
+    if (write && renewed !== text) writeFileSync(readme, renewed);
+    const old = "shows a report that the kit prints otherwise; npm run check:readmes -- --write";
+    const name = relative(base, readme).replaceAll("\\", "/");
+    problems.push(...[...found, ...(!write && renewed !== text ? [old] : [])].map((problem) => `${name}: ${problem}`));
+  }
+  return problems;
+}
+
+/** Which versions in the pages are not those of a new project, and which clauses there are none of. */
+export function factProblems(base = root) {
+  const known = knownRanges(base);
+  const ids = clauseIds(base);
+  const pages = [...authoringPages(base).map(({ readme }) => readme), join(base, "docs", "compatibility.md")];
+  return pages.flatMap((page) => {
+    const text = readFileSync(page, "utf8");
+    const name = relative(base, page).replaceAll("\\", "/");
+    return [...versionProblems(text, known), ...clauseProblems(text, ids)].map((problem) => `${name}: ${problem}`);
+  });
+}
+
+/** The stores whose reports are shown, compiled as the examples are. */
+function samples(base) {
+  const folder = join(base, "docs", "authoring", "samples");
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".ts")) : [];
+  return names.sort().map((name) => ({
+    code: readFileSync(join(folder, name), "utf8"),
+    line: 1,
+    run: false,
+    readme: join(folder, name),
+    home: join(base, "packages", "provider-testing"),
+  }));
+}
+
 /** The READMEs of a checkout: `{ readme, home, entry }`. The root's examples see what the quickstart sees. */
 function readmes(base) {
   const packages = listPackages(base).map((entry) => ({
@@ -59,16 +103,18 @@ export function textProblems(base = root) {
 
 /** Every TypeScript block of every README, with where it came from. */
 export function allBlocks(base = root) {
-  return [...readmes(base), ...authoringPages(base)]
+  const blocks = [...readmes(base), ...authoringPages(base)]
     .filter(({ readme }) => existsSync(readme))
     .flatMap(({ readme, home }) =>
       typescriptBlocks(readFileSync(readme, "utf8")).map((block) => ({ ...block, readme, home })),
     );
+  return [...blocks, ...samples(base)];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const isWriting = process.argv.includes("--write");
-  const problems = [...textProblems(), ...sourceProblems(root, isWriting), ...(await compileBlocks(allBlocks()))];
+  const problems = [...textProblems(), ...sourceProblems(root, isWriting), ...factProblems()];
+  problems.push(...(await reportProblems(root, isWriting)), ...(await compileBlocks(allBlocks())));
   for (const problem of problems) process.stdout.write(`${problem}\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -41,6 +41,7 @@ it("has what the packages here have, and nothing that only a repository of its o
     "src/options.ts",
     "src/some-db-history-store.ts",
     "test/contract.test.ts",
+    "test/errors.test.ts",
     "test/open.ts",
     "tsconfig.json",
     "tsdown.config.ts",

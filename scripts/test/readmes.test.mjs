@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { allBlocks, textProblems } from "../check-readmes.mjs";
 import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
+import { clauseIds, clauseProblems } from "../lib/readmes/clauses.mjs";
 import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
+import { withReports } from "../lib/readmes/reports.mjs";
 import { declaration, withSources } from "../lib/readmes/sources.mjs";
+import { versionProblems } from "../lib/readmes/versions.mjs";
 import { root } from "../lib/workspace.mjs";
 import { goodWorkspace, write } from "./workspace-fixture.mjs";
 
@@ -171,5 +174,53 @@ describe("declarations in pages", () => {
     expect(typescriptBlocks("```ts from a.ts Key\nexport interface Key {}\n```\n```ts\nlet a = 1;\n```")).toHaveLength(
       1,
     );
+  });
+});
+
+describe("reports in pages", () => {
+  const store = `
+import { InMemoryHistoryStore } from "@agentfw/core";
+export const name = "a store";
+export const openHistoryStore = async () => ({ store: new InMemoryHistoryStore() });
+`;
+  const page = (...lines) => ["# Page", "```text from a.ts H02", ...lines, "```", "end"].join("\n");
+
+  it("are what the kit prints about the store", async () => {
+    const base = write({ "a.ts": store });
+    const { text, problems } = await withReports(page("old", "lines"), base);
+    expect(problems).toEqual([]);
+    expect(text).toMatch(/^# Page\n.*\na store: the contract of HistoryStore\n {2}ok {10}H02 .*1 passed.*\n```\nend$/s);
+    expect((await withReports(text, base)).text).toBe(text);
+  });
+
+  it("tell what there is no report of", async () => {
+    expect((await withReports(page(), write({}))).problems).toEqual(["line 2: there is no a.ts"]);
+    const { problems } = await withReports(page().replace("H02", "H00"), write({ "a.ts": store }));
+    expect(problems).toEqual([expect.stringMatching(/^line 2: the kit ended with 2: No such clause: H00/)]);
+  });
+});
+
+it("a page names no clause that there is none of", () => {
+  const ids = clauseIds(
+    write({ "docs/contract/history-store.md": "# The contract\n\n## H01 One\n\ntext H03\n\n## H02 Two\n" }),
+  );
+  expect(clauseProblems("`H01,H02`\nH01 to H03, and `X99`, sha M1024", ids)).toEqual([
+    "line 2: there is no clause H03",
+  ]);
+});
+
+describe("versions in pages", () => {
+  const known = new Map([
+    ["@agentfw/core", "^0.1.0"],
+    ["driver", "^2.0.0"],
+  ]);
+
+  it("are those of a new project", () => {
+    expect(versionProblems('"@agentfw/core": "^0.1.0", "driver": "^2.0.0"\n`^0.1.0`, version 1.0', known)).toEqual([]);
+    expect(versionProblems('one\n"@agentfw/core": "^1.0.0"', known)).toEqual([
+      "line 2: @agentfw/core is ^1.0.0 here, and ^0.1.0 in a new project",
+    ]);
+    expect(versionProblems("as a peer, `^1.0.0` say", known)).toHaveLength(1);
+    expect(versionProblems('"driver": "^1.0.0", "other": "^3.0.0"', known)).toHaveLength(2);
   });
 });

@@ -69,12 +69,28 @@ function assertName(kind: ProviderKind, name: string): void {
         `long, as in "sqlite" or "my-sql"; it is ${shown(name)}`,
     );
   }
-  if (name.startsWith(`${kind}-`) || name.startsWith("agentfw-")) {
+  const rest = withoutOwnWords(kind, name);
+  if (rest !== name) {
     throw refuse(
       "name",
-      `say what is behind the provider only, for example "sqlite"; "agentfw-${kind}-" is put in front`,
+      `say what is behind the provider only, as in "${rest || "sqlite"}": the package is agentfw-${kind}-${rest || "sqlite"}, ` +
+        `or @scope/${kind}-${rest || "sqlite"}, and its class ends with ${kindWords(kind).port}; it is ${shown(name)}`,
     );
   }
+}
+
+/** A name without what every name of a provider of this kind says anyway, at its beginning and at its end. */
+function withoutOwnWords(kind: ProviderKind, name: string): string {
+  const [first = kind] = kind.split("-");
+  for (const word of [kebabCase(kindWords(kind).port), kind, first, "agentfw"]) {
+    if (name === word || name.startsWith(`${word}-`)) {
+      return withoutOwnWords(kind, name.slice(word.length + 1));
+    }
+    if (name.endsWith(`-${word}`)) {
+      return withoutOwnWords(kind, name.slice(0, -word.length - 1));
+    }
+  }
+  return name;
 }
 
 function scopeName(scope: string): string {

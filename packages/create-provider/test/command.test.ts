@@ -42,6 +42,7 @@ describe("a project", () => {
       "LICENSE",
       "README.md",
       "package.json",
+      "scripts",
       "src",
       "test",
       "tsconfig.build.json",

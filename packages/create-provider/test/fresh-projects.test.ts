@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   chatClientContract,
@@ -24,6 +24,8 @@ type Kind = (typeof KINDS)[number]["kind"];
 
 const COMMAND = join(import.meta.dirname, "..", "dist", "cli.js");
 const SAMPLES = join(import.meta.dirname, "fixtures");
+/** What test/errors.test.ts of a fresh project has. */
+const ERROR_TESTS = 7;
 
 let outside: Outside;
 
@@ -90,7 +92,7 @@ describe("projects whose methods are written", { timeout: 180_000 }, () => {
   it.each(KINDS)("of kind $kind pass", ({ kind, contract }) => {
     const { code, output } = ended.get(kind) ?? { code: 1, output: "" };
     expect(output).toMatch(/^sample, \w+: \d+ passed, 0 failed, \d+ not covered/m);
-    expect(output).toMatch(new RegExp(`Tests +${contract.length + 1} passed`));
+    expect(output).toMatch(new RegExp(`Tests +${contract.length + 1 + ERROR_TESTS} passed`));
     expect(code).toBe(0);
   });
 
@@ -101,6 +103,59 @@ describe("projects whose methods are written", { timeout: 180_000 }, () => {
     for (const [kind, output] of await forAll(run)) {
       expect(output).toContain(`ok          ${first(kind)} `);
     }
+  });
+
+  it.each([
+    ["added without a test", '["EACCES", "unauthorized"], ["EROFS", "unauthorized"]'],
+    ["taken away and its test left", ""],
+    ["changed", '["EACCES", "unavailable"]'],
+  ])("notice a line in the table of errors that was %s", async (_, lines) => {
+    const file = join(project("history"), "src", "errors.ts");
+    const text = await readFile(file, "utf8");
+    const changed = text.replace('["EACCES", "unauthorized"]', lines);
+    expect(changed).not.toBe(text);
+    const errors = () => run("npm", ["test", "--", "errors"], project("history"));
+    await writeFile(file, changed);
+    try {
+      expect(await errors()).toMatchObject({ code: 1, output: expect.stringContaining("EACCES") });
+    } finally {
+      await writeFile(file, text);
+    }
+    expect((await errors()).code).toBe(0);
+  });
+
+  describe("prove that they install alone", () => {
+    // History: the examples of others import the agent, which is not packed here.
+    const prove = () =>
+      run("npm", ["run", "prove", "--", outside.tarball("core")], project("history"), outside.offline);
+    const edit = async (name: string, change: (text: string) => string) => {
+      const file = join(project("history"), name);
+      await writeFile(file, change(await readFile(file, "utf8")));
+    };
+
+    it("but not before the README and the license are written", async () => {
+      const { code, output } = await prove();
+      expect(code).toBe(1);
+      expect(output).toMatch(/README\.md: \*To be written: for whom/);
+      expect(output).toMatch(/README\.md: \| .* \| H05–H07, H24, H25 \| \|/);
+      expect(output).toContain("LICENSE: <your name>");
+    });
+
+    it("when what is in the README compiles, and not when it is out of date", async () => {
+      await edit("README.md", (text) =>
+        text.replace(/\*To be written: [^*]*\*/g, "It is.").replace(/\| \|$/gm, "| so |"),
+      );
+      await edit("LICENSE", (text) => text.replace("<your name>", "Somebody"));
+      const proven = await prove();
+      expect(proven.output).toContain("the first example of README.md compiles");
+      expect(proven.code).toBe(0);
+      await edit("README.md", (text) =>
+        text.replace("new SampleHistoryStore()", "new SampleHistoryStore({ gone: 1 })"),
+      );
+      const old = await prove();
+      expect(old.code).toBe(1);
+      expect(old.output).toMatch(/example\.ts.*'gone' does not exist/);
+    });
   });
 
   it("become packages that install elsewhere with nothing but their own, and compile there", async () => {

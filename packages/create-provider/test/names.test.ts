@@ -78,8 +78,37 @@ describe("what no package, file or class can be called is refused", () => {
     expectRefusal({ name }, "name");
   });
 
-  it.each(["history-sqlite", "agentfw-sqlite"])("the name %s, which says the kind or the project again", (name) => {
-    expectRefusal({ name }, "name");
+  it.each([
+    ["history", "history-lmdb", "lmdb"],
+    ["history", "lmdb-history", "lmdb"],
+    ["history", "lmdb-history-store", "lmdb"],
+    ["history", "agentfw-history-lmdb", "lmdb"],
+    ["history", "agentfw-my-lmdb", "my-lmdb"],
+    ["history", "history", "sqlite"],
+    ["history", "historydb-history", "historydb"],
+    ["state", "level-state", "level"],
+    ["file", "file-store-level", "level"],
+    ["context", "wiki-context-provider", "wiki"],
+    ["chat-client", "some-chat-client", "some"],
+    ["chat-client", "some-chat", "some"],
+  ])(
+    "for the kind %s the name %s, which says the kind or the project again: %s is proposed",
+    (kind, name, proposed) => {
+      expectRefusal({ kind, name }, "name");
+      expect(String(refusal({ kind, name }))).toContain(`as in "${proposed}"`);
+      // What is proposed is taken, or the proposal is none.
+      expect(refusal({ kind, name: proposed })).toMatchObject({ name: proposed });
+    },
+  );
+
+  it.each([
+    ["history", "prehistory"],
+    ["history", "historydb"],
+    ["history", "profile"],
+    ["file", "single-filer"],
+    ["state", "history-of-art"],
+  ])("but for the kind %s not the name %s, which only holds the letters", (kind, name) => {
+    expect(refusal({ kind, name })).toMatchObject({ kind, name });
   });
 
   it.each([

@@ -13,7 +13,7 @@ export default testConfig();
 `;
 
 /** What the template has for people who have a repository of their own. */
-const outside = /^(\.github\/|\.changeset\/|\.gitignore$|CONTRIBUTING\.md$|tsconfig\.build\.json$)/;
+const outside = /^(\.github\/|\.changeset\/|\.gitignore$|CONTRIBUTING\.md$|scripts\/|tsconfig\.build\.json$)/;
 
 /**
  * Turns a project of `@agentfw/create-provider` into a package of this workspace: its sources, tests and README as they

@@ -10,16 +10,21 @@ import { registryTools } from "./tools.mjs";
 const child = fileURLToPath(new URL("serve.mjs", import.meta.url));
 
 /**
- * Starts a registry for our packages in an empty folder: `{ url, publish(tarball, tag), has(spec), stop() }`. It listens on the loopback
- * interface, lets everybody publish, and asks no other registry, so a name that is not here is not found anywhere.
+ * Starts a registry for our packages in an empty folder: `{ url, publish(tarball, tag), has(spec), stop(), ended }`. It listens on the
+ * loopback interface, on a free port or the given one, lets everybody publish, and asks no other registry, so a name that is not
+ * here is not found anywhere. `ended` resolves when it is over.
  */
-export async function startRegistry(folder) {
+export async function startRegistry(folder, { port: wanted = 0 } = {}) {
   const tools = await registryTools();
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, "config.yaml");
   writeFileSync(configFile, JSON.stringify(configuration(folder)));
-  const server = fork(child, [tools, configFile], { cwd: folder, stdio: ["ignore", "pipe", "pipe", "ipc"] });
-  const port = await ready(server);
+  const server = fork(child, [tools, configFile, String(wanted)], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const port = await ready(server, wanted);
   const url = `http://127.0.0.1:${port}/`;
   // npm wants somebody to be logged in before it publishes; the registry asks nobody.
   const userconfig = join(folder, "publish.npmrc");
@@ -29,6 +34,7 @@ export async function startRegistry(folder) {
     publish: (tarball, tag = "latest") => publish(tarball, tag, { url, userconfig, cwd: folder }),
     has: (spec) => has(url, spec),
     stop: () => stop(server),
+    ended,
   };
 }
 
@@ -44,13 +50,16 @@ function configuration(folder) {
   };
 }
 
-function ready(server) {
+function ready(server, wanted) {
   return new Promise((resolve, reject) => {
     const output = [];
     server.stdout.on("data", (chunk) => output.push(chunk));
     server.stderr.on("data", (chunk) => output.push(chunk));
     server.on("error", reject);
-    server.once("message", ({ port }) => resolve(port));
+    server.once("message", ({ port, code }) => {
+      if (code === undefined) resolve(port);
+      else reject(failure(`The local registry cannot listen on port ${wanted} (${code}). --port takes another one.`));
+    });
     server.once("exit", () => reject(failure(`The local registry did not start:\n${Buffer.concat(output)}`)));
   });
 }

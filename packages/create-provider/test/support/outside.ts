@@ -20,6 +20,8 @@ export interface Outside {
   readonly tsc: string;
   /** The tarball of one of our packages, as a release would publish it. */
   tarball(name: string): string;
+  /** What keeps an npm that something else runs without a network. */
+  readonly offline: Readonly<Record<string, string>>;
   /** Runs npm in a folder in here, without a network. */
   npm(args: readonly string[], cwd?: string): Promise<string>;
 }
@@ -39,7 +41,8 @@ export async function openOutside(): Promise<Outside> {
   await writeFile(join(folder, "package.json"), '{ "private": true }\n');
   await npm(["install", "--no-save", ...[...OURS, ...theirs].map(tarball)]);
   await linkTools(join(folder, "node_modules"));
-  return { folder, tsc: join(folder, "node_modules", "typescript", "bin", "tsc"), tarball, npm };
+  const offline = { npm_config_offline: "true", npm_config_cache: join(folder, "cache") };
+  return { folder, offline, tsc: join(folder, "node_modules", "typescript", "bin", "tsc"), tarball, npm };
 }
 
 /** Before the first release the version is one that no floor admits; the tarball gets the one that it will have. */

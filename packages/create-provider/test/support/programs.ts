@@ -7,9 +7,19 @@ export interface Ended {
 }
 
 /** Runs a program in a folder, as a person would who has nothing to do with this workspace. */
-export function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd, env: plainEnvironment(), maxBuffer: 64_000_000, shell: process.platform === "win32" };
+    const options = {
+      cwd,
+      env: { ...plainEnvironment(), ...environment },
+      maxBuffer: 64_000_000,
+      shell: process.platform === "win32",
+    };
     execFile(command, args, options, (error, stdout, stderr) => {
       const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
       resolve({ code, output: stdout + stderr });

@@ -4,8 +4,11 @@ import { connectionFailure, systemCode } from "@agentfw/core/backend";
 /** Named in every error of this package. */
 export const PROVIDER = "__provider__";
 
-/** What the driver's own error codes mean to a caller; connections are core's. Give every line a test. */
-const MEANINGS: ReadonlyMap<string, ErrorCode> = new Map([["EACCES", "unauthorized"]]);
+/**
+ * What the driver's own error codes mean to a caller; connections are core's. Each line has a test in test/errors.test.ts,
+ * which fails when one is added or taken away without it.
+ */
+export const MEANINGS: ReadonlyMap<string, ErrorCode> = new Map([["EACCES", "unauthorized"]]);
 
 /**
  * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the

@@ -1,5 +1,4 @@
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
-import { notWritten } from "../src/errors.ts";
 import { __class__ } from "../src/index.ts";
 
 /** What the store is called in reports. */
@@ -17,7 +16,5 @@ export async function openHistoryStore(options: OpenOptions = {}): Promise<Opene
   return {
     store: new __class__({ ...options }),
     another: async () => new __class__({ ...options }),
-    // Whoever declares conditional appends has to show that one does not run into itself.
-    loseNextReply: () => notWritten("loseNextReply"),
   };
 }
