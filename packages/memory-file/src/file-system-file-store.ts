@@ -127,7 +127,8 @@ export class FileSystemFileStore implements FileStore {
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const { owner, segments } = directoryOf(options.directory ?? "", options);
+    const { directory = "" } = options;
+    const { owner, segments } = directoryOf(directory, options);
     const { signal } = options;
     return this.#calls.run({
       kind: "read",
