@@ -173,7 +173,7 @@ function withoutHook(
 /** Closes what one call of `open()` gave. */
 export async function closeOpened(opened: OpenedSubject): Promise<void> {
   const store = storeOf(opened);
-  if (opened.close !== undefined) {
+  if (typeof opened.close === "function") {
     await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");
   } else if (typeof store === "object" && store !== null && "close" in store && typeof store.close === "function") {
     await within(Promise.resolve(store.close()), CLOSE_TIMEOUT_MS, "the store's close()");
