@@ -132,6 +132,28 @@ describe("the command", () => {
     });
   });
 
+  test("refuses reasons and members that are misspelled, and names the known ones", async () => {
+    const sound = `export { openStateStore } from "./test/fixtures/sound.mjs";`;
+    const reason = join(folder, "reason.mjs");
+    await writeFile(reason, `${sound}\nexport const cannot = { looseNextReply: "none" };`);
+    expect(await node(cli(), reason)).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(
+        /^The export cannot\.looseNextReply: is no hook of open\(\); known are .*loseNextReply/,
+      ),
+    });
+    const member = join(folder, "member.mjs");
+    await writeFile(
+      member,
+      `import { openStateStore as open } from "./test/fixtures/sound.mjs";
+export const openStateStore = async () => ({ ...(await open()), looseNextReply() {} });`,
+    );
+    expect(await node(cli(), member)).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("open().looseNextReply: is nothing that the kit uses; known are store,"),
+    });
+  });
+
   test("runs a file in TypeScript, with imports as they are written for the compiler, on every Node", async () => {
     await writeFile(
       join(folder, "my-store.ts"),
