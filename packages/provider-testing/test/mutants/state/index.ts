@@ -4,6 +4,7 @@ import { boundaryMutants } from "./boundary-mutants.ts";
 import { itemAndConditionMutants } from "./item-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
+import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective StateStore. */
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
@@ -11,4 +12,5 @@ export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...lostReplyMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
+  ...wrongTypeMutants,
 ];
