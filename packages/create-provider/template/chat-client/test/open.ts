@@ -1,4 +1,4 @@
-import type { OpenedChatClient, OpenOptions } from "@agentfw/provider-testing";
+import type { HookReasons, OpenedChatClient, OpenOptions } from "@agentfw/provider-testing";
 import { notWritten } from "../src/errors.ts";
 import { __class__ } from "../src/index.ts";
 
@@ -6,7 +6,7 @@ import { __class__ } from "../src/index.ts";
 export const name = "__package__";
 
 /** Why a hook is missing below, by its name. */
-export const cannot = {};
+export const cannot: HookReasons = {};
 
 /**
  * Opens a client and the service behind it: a small server on this machine that speaks the service's own protocol, is

@@ -1,11 +1,11 @@
-import type { OpenedContextProvider } from "@agentfw/provider-testing";
+import type { HookReasons, OpenedContextProvider } from "@agentfw/provider-testing";
 import { __class__ } from "../src/index.ts";
 
 /** What the provider is called in reports. */
 export const name = "__package__";
 
 /** Why a hook is missing below, by its name: `{ breakBackend: "there is no backend" }`. */
-export const cannot = {};
+export const cannot: HookReasons = {};
 
 /**
  * Opens a provider that sees nothing another call left behind. Offer as many hooks as you can beside it; the kit's README

@@ -1,11 +1,11 @@
-import type { OpenedStateStore, OpenOptions } from "@agentfw/provider-testing";
+import type { HookReasons, OpenedStateStore, OpenOptions } from "@agentfw/provider-testing";
 import { __class__ } from "../src/index.ts";
 
 /** What the store is called in reports. */
 export const name = "__package__";
 
 /** Why a hook is missing below, by its name: `{ breakBackend: "the data lives in the process" }`. */
-export const cannot = {};
+export const cannot: HookReasons = {};
 
 /**
  * Opens a store that sees nothing another call wrote: a schema, prefix or folder of its own. Offer as many hooks as you
