@@ -101,10 +101,10 @@ describe("the name of a directory", () => {
   });
 });
 
-test("a replace whose run stands the other way around is a conflict", async () => {
+test("a replace whose run stands the other way around is refused", async () => {
   const store = await histories();
   const key = { owner: null, source: "s", session: "a" };
   await store.append(key, [{ id: "2", data: "2" }]);
   const call = store.replace(key, { fromId: "2", throughId: "1" }, []);
-  await expect(call).rejects.toMatchObject({ code: "conflict" });
+  await expect(call).rejects.toMatchObject({ code: "configuration" });
 });

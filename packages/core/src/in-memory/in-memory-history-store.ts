@@ -1,4 +1,4 @@
-import { type AgentFrameworkError, configurationError } from "../errors.ts";
+import { configurationError } from "../errors.ts";
 import { KnownRecord } from "../message-record.ts";
 import type { HistoryStore } from "../ports/history-store.ts";
 import type {
@@ -145,20 +145,20 @@ export class InMemoryHistoryStore implements HistoryStore {
     assertObject(range, "range");
     const conversation = this.#find(key);
     this.#assertVersion(conversation, options.ifVersion);
-    if (conversation === undefined) {
-      throw notStored("range");
-    }
-    const stored = conversation.records;
+    const stored = conversation?.records ?? [];
     const from = indexOfId(stored, range.fromId, "range.fromId");
-    const count = indexOfId(stored.slice(from), range.throughId, "range.throughId") + 1;
-    const removed = new Set(stored.slice(from, from + count).map((record) => record.id));
+    const through = indexOfId(stored, range.throughId, "range.throughId");
+    if (conversation === undefined || through < from) {
+      throw configurationError("range", "must not be reversed");
+    }
+    const removed = new Set(stored.slice(from, through + 1).map((record) => record.id));
     for (const [index, { id }] of records.entries()) {
       if (conversation.ids.has(id) && !removed.has(id)) {
         throw configurationError(`records[${index}].id`, "is stored outside of the range");
       }
       conversation.ids.add(id);
     }
-    conversation.records = stored.toSpliced(from, count, ...records.map(kept));
+    conversation.records = stored.toSpliced(from, through + 1 - from, ...records.map(kept));
     this.#touch(conversation);
     return { version: conversation.version };
   }
@@ -240,13 +240,9 @@ function kept(record: HistoryRecord): HistoryRecord {
 function indexOfId(records: readonly HistoryRecord[], id: string, field: string): number {
   const index = records.findLastIndex((record) => record.id === id);
   if (index < 0) {
-    throw notStored(field);
+    throw conflict(`${field}: the record is no longer stored`);
   }
   return index;
-}
-
-function notStored(field: string): AgentFrameworkError {
-  return conflict(`${field}: the record is no longer stored`);
 }
 
 function matches(key: HistoryKey, filter: HistoryListFilter): boolean {
