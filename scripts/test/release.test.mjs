@@ -1,13 +1,15 @@
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withReleaseCopy } from "../lib/release/copy.mjs";
 import { dryRelease } from "../lib/release/dry.mjs";
 import { planRelease } from "../lib/release/plan.mjs";
 import { releaseText } from "../lib/release/text.mjs";
+import { run } from "../lib/run.mjs";
 import { listPackages, root } from "../lib/workspace.mjs";
 import { builtCheckout } from "./install-fixture.mjs";
-import { changeset, commit, edit, repositoryAt } from "./release-fixture.mjs";
+import { changeset, commit, edit, git, repositoryAt } from "./release-fixture.mjs";
+import { write } from "./workspace-fixture.mjs";
 
 const plan = (folder) => withReleaseCopy((copy) => planRelease(copy, folder), folder);
 const withCorePeer = listPackages().filter(
@@ -70,6 +72,93 @@ describe("what changesets makes of the packages that have core as a peer", () =>
   });
 });
 
+describe("what changesets makes of them while core is below 1.0.0", () => {
+  const below = () => repositoryAt({ coreVersion: "0.1.0", version: "0.1.0", floor: "^0.1.0" });
+  const others = withCorePeer.map(({ folder }) => folder);
+  const setFloors = (folder, floor) => {
+    for (const name of others) edit(folder, name, (manifest) => (manifest.peerDependencies["@agentfw/core"] = floor));
+  };
+
+  it("a patch of core releases core alone", async () => {
+    const folder = below();
+    changeset(folder, "one", { core: "patch" });
+    const { releases, problems } = await plan(folder);
+    expect(releases.map(({ name, to }) => [name, to])).toEqual([["@agentfw/core", "0.1.1"]]);
+    expect(problems).toEqual([]);
+  });
+
+  it("a minor of core would make everybody 1.0.0, which is refused", async () => {
+    const folder = below();
+    changeset(folder, "one", { core: "minor", "history-redis": "patch" });
+    const { releases, problems } = await plan(folder);
+    expect(find(releases, "history-redis")).toMatchObject({ from: "0.1.0", to: "1.0.0" });
+    expect(problems).toHaveLength(others.length);
+    for (const name of others)
+      expect(problems).toContainEqual(
+        expect.stringContaining(`@agentfw/${name} would become 1.0.0, because @agentfw/core`),
+      );
+  });
+
+  it("a minor of core with the new floors and a minor of everybody stays below 1.0.0", async () => {
+    const folder = below();
+    changeset(folder, "one", Object.fromEntries(["core", ...others].map((name) => [name, "minor"])));
+    setFloors(folder, "^0.2.0");
+    const { releases, problems } = await plan(folder);
+    expect(problems).toEqual([]);
+    expect(new Set(releases.map(({ to }) => to))).toEqual(new Set(["0.2.0"]));
+    expect(find(releases, "history-redis").peers).toEqual([{ name: "@agentfw/core", from: "^0.2.0", to: "^0.2.0" }]);
+  });
+
+  it("1.0.0 is for those whose changeset says so", async () => {
+    const folder = below();
+    changeset(folder, "one", Object.fromEntries(["core", ...others].map((name) => [name, "major"])));
+    const { releases, problems } = await plan(folder);
+    expect(problems).toEqual([]);
+    expect(new Set(releases.map(({ to }) => to))).toEqual(new Set(["1.0.0"]));
+  });
+});
+
+describe("a floor that was written by hand", () => {
+  const floor = (range) => (manifest) => (manifest.peerDependencies["@agentfw/core"] = range);
+
+  it.each([
+    ["1.4.2", "1.1.0", "^1.4.0", "^1.5.0", "patch", "^1.4.3"],
+    ["0.1.0", "0.1.0", "^0.1.0", "^0.2.0", "patch", "^0.1.1"],
+    ["0.0.0", "0.0.0", "^0.1.0", "^1.0.0", "minor", "^0.1.0"],
+  ])("is not lowered by a release of core %s", async (coreVersion, version, old, raised, step, written) => {
+    const folder = repositoryAt({ coreVersion, version, floor: old });
+    edit(folder, "history-file", floor(raised));
+    changeset(folder, "one", { core: step, "history-file": "minor" });
+    const { problems } = await plan(folder);
+    expect(problems).toContainEqual(
+      expect.stringContaining(
+        `says that it needs @agentfw/core ${raised}, and this release would write ${written} over it`,
+      ),
+    );
+  });
+
+  it.each([
+    ["1.4.2", "1.1.0", "^1.5.0", { "history-file": "minor" }],
+    ["0.0.0", "0.0.0", "^0.2.0", { "history-file": "minor" }],
+    ["0.0.0", "0.0.0", "^1.0.0", { core: "minor", "history-file": "minor" }],
+  ])("is not above core %s: a package of %s with %s", async (coreVersion, version, raised, steps) => {
+    const folder = repositoryAt({ coreVersion, version, floor: coreVersion === "0.0.0" ? "^0.1.0" : "^1.4.0" });
+    edit(folder, "history-file", floor(raised));
+    changeset(folder, "one", steps);
+    const { problems } = await plan(folder);
+    expect(problems).toContainEqual(expect.stringMatching(/^@agentfw\/history-file /));
+  });
+
+  it("may be the core that is released with it", async () => {
+    const folder = repositoryAt();
+    edit(folder, "history-file", floor("^1.5.0"));
+    changeset(folder, "one", { core: "minor", "history-file": "minor" });
+    const { releases, problems } = await plan(folder);
+    expect(problems).toEqual([]);
+    expect(find(releases, "history-file")).toMatchObject({ to: "1.2.0", peers: [{ to: "^1.5.0" }] });
+  });
+});
+
 describe("what is refused", () => {
   const moveFloor = (folder) =>
     edit(folder, "history-redis", (manifest) => {
@@ -85,6 +174,34 @@ describe("what is refused", () => {
     expect(problems).toEqual([
       "@agentfw/history-redis moves its peer @agentfw/core from ^1.4.0 to ^2.0.0, and itself only from 1.1.0 to 1.1.1; " +
         'a changeset must say "@agentfw/history-redis": major',
+    ]);
+  });
+
+  it("that floor also after the folder was renamed", async () => {
+    const folder = repositoryAt();
+    git(folder, "mv", "packages/history-redis", "packages/history-of-redis");
+    edit(folder, "history-of-redis", (manifest) => (manifest.peerDependencies["@agentfw/core"] = "^2.0.0"));
+    changeset(folder, "one", { core: "major", "history-redis": "patch" });
+    const expected = [
+      expect.stringContaining("@agentfw/history-redis moves its peer @agentfw/core from ^1.4.0 to ^2.0.0"),
+    ];
+    expect((await plan(folder)).problems).toEqual(expected);
+    commit(folder);
+    expect((await plan(folder)).problems).toEqual(expected);
+  });
+
+  it("a patch that takes core away, or makes it a dependency", async () => {
+    const folder = repositoryAt();
+    edit(folder, "history-redis", (manifest) => delete manifest.peerDependencies);
+    edit(folder, "history-file", (manifest) => {
+      manifest.dependencies = { ...manifest.dependencies, ...manifest.peerDependencies };
+      delete manifest.peerDependencies;
+    });
+    changeset(folder, "one", { "history-redis": "patch", "history-file": "patch" });
+    commit(folder);
+    expect((await plan(folder)).problems).toEqual([
+      expect.stringContaining("@agentfw/history-file makes its peer @agentfw/core ^1.4.0 a dependency"),
+      expect.stringContaining("@agentfw/history-redis takes away its peer @agentfw/core ^1.4.0"),
     ]);
   });
 
@@ -122,6 +239,66 @@ describe("what is refused", () => {
   });
 });
 
+describe("a past that cannot be read is refused, with what mends it", () => {
+  const moved = () => {
+    const folder = repositoryAt();
+    edit(folder, "history-redis", (manifest) => (manifest.peerDependencies["@agentfw/core"] = "^2.0.0"));
+    changeset(folder, "one", { core: "major", "history-redis": "patch" });
+    commit(folder);
+    return folder;
+  };
+  const clone = (...options) => {
+    const folder = join(write({}), "clone");
+    git(root, "clone", "--quiet", ...options, folder);
+    return folder;
+  };
+
+  it("of a shallow clone, and not of a whole one", async () => {
+    const origin = `file://${moved()}`;
+    expect((await plan(clone("--depth=1", origin))).problems).toContainEqual(
+      expect.stringContaining("it is a shallow clone; git fetch --unshallow"),
+    );
+    expect((await plan(clone(origin))).problems).toEqual([
+      expect.stringContaining("@agentfw/history-redis moves its peer @agentfw/core"),
+    ]);
+    const whole = clone(repositoryAt());
+    expect((await plan(whole)).problems).toEqual([]);
+  });
+
+  it("of a checkout without git, also inside of another repository", async () => {
+    const folder = moved();
+    rmSync(join(folder, ".git"), { recursive: true });
+    const refused = (why) => [expect.stringMatching(`^the past of this checkout cannot be read.*${why}.*git clone`)];
+    expect((await plan(folder)).problems).toEqual(refused("not a git repository"));
+    const outer = write({ "README.md": "" });
+    git(outer, "init", "--quiet", "--initial-branch=main");
+    commit(outer);
+    const inner = join(outer, "inner");
+    cpSync(folder, inner, { recursive: true });
+    expect((await plan(inner)).problems).toEqual(refused("in no commit of this repository"));
+  });
+
+  it("of a released package that is in no commit", async () => {
+    const folder = repositoryAt();
+    const files = join(folder, "packages");
+    cpSync(join(files, "history-redis"), join(files, "history-new"), { recursive: true });
+    edit(folder, "history-new", (manifest) => (manifest.name = "@agentfw/history-new"));
+    expect((await plan(folder)).problems).toEqual([
+      "@agentfw/history-new 1.1.0 is in no commit, and what it was before is not known; commit it",
+    ]);
+  });
+
+  it("by the command itself, with its exit code", async () => {
+    // These scripts and their tools in a clone of one commit.
+    const folder = clone("--depth=1", `file://${moved()}`);
+    cpSync(join(root, "scripts"), join(folder, "scripts"), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
+    const { code, output } = await run(process.execPath, ["scripts/release-guard.mjs"], { cwd: folder });
+    expect(output).toContain("git fetch --unshallow");
+    expect(code).toBe(1);
+  });
+});
+
 it("packs what would be published, with its new version, and tells what is in it", async () => {
   const withTemplate = { code: "", manifest: { files: ["dist", "template"] }, more: { "template/one.txt": "1" } };
   const backends = { "history-file": { code: "" }, "history-template": withTemplate };
@@ -130,6 +307,8 @@ it("packs what would be published, with its new version, and tells what is in it
   mkdirSync(config);
   cpSync(join(root, ".changeset", "config.json"), join(config, "config.json"));
   changeset(folder, "one", { core: "minor", "history-template": "patch" });
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  commit(folder);
   const { releases, problems } = await dryRelease(folder);
   expect(problems).toEqual([]);
   expect(releases).toEqual([
