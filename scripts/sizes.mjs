@@ -1,5 +1,5 @@
 // Weighs every entry of every packed package and compares it with docs/sizes.md. `--write` measures imports too and writes
-// the table again, unless an import costs more than is promised; with `--keep-times` it leaves the times that stand there.
+// the table again, unless an import costs more than is promised; with `--keep-times` it measures only what is not what it was.
 import "./lib/require-node.mjs";
 import { existsSync, readFileSync } from "node:fs";
 import { arch, platform } from "node:os";
@@ -11,7 +11,7 @@ import { sizeProblems } from "./lib/sizes/compare.mjs";
 import { exceptions } from "./lib/sizes/limits.mjs";
 import { measureSizes } from "./lib/sizes/measure.mjs";
 import { readSizes } from "./lib/sizes/read-table.mjs";
-import { keepTimes, writeSizes } from "./lib/sizes/write.mjs";
+import { hasTimesOf, writeSizes } from "./lib/sizes/write.mjs";
 import { root } from "./lib/workspace.mjs";
 
 const file = join(root, "docs", "sizes.md");
@@ -22,11 +22,13 @@ function standing() {
 }
 
 async function write() {
-  const times = !has("--keep-times");
-  const measured = await measureSizes({ times, report: times ? say : undefined });
   const old = readSizes(standing());
-  const rows = times ? measured : keepTimes(measured, old.rows);
-  writeSizes(file, rows, times ? `Node ${process.versions.node}, ${platform()}, ${arch()}` : old.machine);
+  const machine = `Node ${process.versions.node}, ${platform()}, ${arch()}`;
+  const kept = has("--keep-times") && old.machine === machine ? old.rows : new Map();
+  const needsTimes = (row) => !hasTimesOf(row, kept.get(row.entry));
+  const measured = await measureSizes({ needsTimes, report: say });
+  const rows = measured.map((row) => (row.isMain ? { ...row, times: row.times ?? kept.get(row.entry).times } : row));
+  writeSizes(file, rows, machine);
   // The table holds what is true; whether that is allowed is said here too.
   return problemsOf(measured);
 }

@@ -42,6 +42,13 @@ describe("the command", { timeout: 120_000 }, () => {
     const written = readFileSync(table, "utf8");
     expect(await sizes("--write", "--keep-times")).toMatchObject({ code: 0 });
     expect(readFileSync(table, "utf8")).toBe(written);
+    const sound = readFileSync(code, "utf8");
+    writeFileSync(code, `${busy}${sound}`);
+    const slower = await sizes("--write", "--keep-times");
+    expect(slower.output).toContain("more than its drivers alone");
+    expect(slower.code).toBe(1);
+    expect(readFileSync(table, "utf8")).toBe(written);
+    writeFileSync(code, sound);
     writeFileSync(table, written.replace("\n15 ms", "\n1500 ms"));
     const changed = await sizes();
     expect(changed.output).toContain('says "1500 ms');

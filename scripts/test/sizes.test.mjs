@@ -8,7 +8,7 @@ import { loadedBy } from "../lib/sizes/loaded.mjs";
 import { readSizes } from "../lib/sizes/read-table.mjs";
 import { renderSizes } from "../lib/sizes/table.mjs";
 import { importTimes, timeProblems } from "../lib/sizes/times.mjs";
-import { keepTimes, writeSizes } from "../lib/sizes/write.mjs";
+import { hasTimesOf, writeSizes } from "../lib/sizes/write.mjs";
 import { randomText, write } from "./workspace-fixture.mjs";
 
 const times = { importMs: 20, emptyMs: 0.6, withDriversMs: 30.5, driversMs: 23, moreMs: 7.5 };
@@ -94,22 +94,23 @@ describe("the promise", () => {
     ]);
   });
 
-  it("is not written into the table broken, whether measured or kept", () => {
+  it("is not written into the table broken", () => {
     const folder = write({ "sizes.md": "as it was" });
     const file = join(folder, "sizes.md");
     expect(() => writeSizes(file, [other, { ...row, times: dear }], machine)).toThrow(
       /319\.3 ms more.*\nNothing was written/,
     );
-    const kept = keepTimes([row], tableOf({ ...row, times: dear }));
-    expect(() => writeSizes(file, kept, machine)).toThrow("319.3 ms more");
     expect(readFileSync(file, "utf8")).toBe("as it was");
     writeSizes(file, [row, other], machine);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
-  it("keeps no times that are not there", () => {
-    expect(() => keepTimes([row], new Map())).toThrow("@agentfw/history-redis has no times to keep");
-    expect(keepTimes([other], new Map())).toEqual([other]);
+  it("takes times from the table only for what is what it was", () => {
+    expect(hasTimesOf(row, row)).toBe(true);
+    const counts = { bytes: 5001, allBytes: 11001, ours: 5, foreign: 41, packages: ["ioredis"] };
+    for (const [name, value] of Object.entries(counts)) expect(hasTimesOf({ ...row, [name]: value }, row)).toBe(false);
+    expect(hasTimesOf(row, { ...row, times: undefined })).toBe(false);
+    expect(hasTimesOf(row, undefined)).toBe(false);
   });
 });
 

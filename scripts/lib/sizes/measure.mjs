@@ -11,18 +11,18 @@ import { importTimes } from "./times.mjs";
 
 /**
  * Measures every entry of every package that was packed: `{ entry, isMain, bytes, allBytes, limit, ours, foreign, packages,
- * times? }`. `entry` is what one imports; `times` are there for main entries when they are asked for.
+ * times? }`. `entry` is what one imports; `times` are there for main entries whose row `needsTimes` asks for.
  */
-export async function measureSizes({ times = false, report = () => {} } = {}) {
+export async function measureSizes({ needsTimes = () => false, report = () => {} } = {}) {
   const rows = [];
   for (const one of listPackages().filter(({ manifest }) => manifest.private !== true)) {
     report(one.manifest.name);
-    rows.push(...(await measurePackage(one, times)));
+    rows.push(...(await measurePackage(one, needsTimes)));
   }
   return rows;
 }
 
-async function measurePackage({ path, directory }, times) {
+async function measurePackage({ path, directory }, needsTimes) {
   const unpacked = join(path, ".pack", "package");
   const manifest = readPacked(unpacked, directory);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-sizes-")));
@@ -36,7 +36,7 @@ async function measurePackage({ path, directory }, times) {
       const { files, ...loaded } = await loadedBy(folder, entry);
       const weight = await weigh(join(folder, "node_modules", manifest.name, target.default), files);
       rows.push({ entry, isMain, ...weight, limit: limitOf({ directory, subpath }), ...loaded });
-      if (times && isMain) rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
+      if (isMain && needsTimes(rows.at(-1))) rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
     }
     return rows;
   } finally {

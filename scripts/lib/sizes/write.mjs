@@ -10,12 +10,12 @@ export function writeSizes(file, rows, machine) {
   writeFileSync(file, renderSizes(rows, machine));
 }
 
-/** Gives measured rows the times that stand in the table; throws where there are none to keep. */
-export function keepTimes(rows, table) {
-  return rows.map((row) => {
-    if (!row.isMain) return row;
-    const times = table.get(row.entry)?.times;
-    if (times === undefined) throw failure(`${row.entry} has no times to keep: npm run sizes -- --write measures them`);
-    return { ...row, times };
-  });
+/**
+ * Whether the times that stand in the table are of what was measured now: the row of an entry says to the byte what the
+ * entry weighs, and to the file what it loads.
+ */
+export function hasTimesOf(row, known) {
+  if (known?.times === undefined) return false;
+  const counts = ["bytes", "allBytes", "ours", "foreign"];
+  return counts.every((name) => row[name] === known[name]) && row.packages.join() === known.packages.join();
 }
