@@ -48,7 +48,8 @@ export function commit(folder) {
   git(folder, "-c", "user.name=test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "-m", "A state");
 }
 
-function git(cwd, ...args) {
+/** Runs git in a folder; throws where it fails. */
+export function git(cwd, ...args) {
   execFileSync("git", args, { cwd, stdio: "pipe" });
 }
 

@@ -7,7 +7,7 @@ import { planRelease } from "../lib/release/plan.mjs";
 import { releaseText } from "../lib/release/text.mjs";
 import { listPackages, root } from "../lib/workspace.mjs";
 import { builtCheckout } from "./install-fixture.mjs";
-import { changeset, commit, edit, repositoryAt } from "./release-fixture.mjs";
+import { changeset, commit, edit, git, repositoryAt } from "./release-fixture.mjs";
 
 const plan = (folder) => withReleaseCopy((copy) => planRelease(copy, folder), folder);
 const withCorePeer = listPackages().filter(
@@ -70,55 +70,49 @@ describe("what changesets makes of the packages that have core as a peer", () =>
   });
 });
 
-describe("what is refused", () => {
-  const moveFloor = (folder) =>
-    edit(folder, "history-redis", (manifest) => {
-      manifest.peerDependencies["@agentfw/core"] = "^2.0.0";
-    });
+describe("what changesets makes of them while core is below 1.0.0", () => {
+  const below = () => repositoryAt({ coreVersion: "0.1.0", version: "0.1.0", floor: "^0.1.0" });
+  const others = withCorePeer.map(({ folder }) => folder);
+  const setFloors = (folder, floor) => {
+    for (const name of others) edit(folder, name, (manifest) => (manifest.peerDependencies["@agentfw/core"] = floor));
+  };
 
-  it("a floor that was moved by hand into a patch", async () => {
-    const folder = repositoryAt();
-    moveFloor(folder);
-    changeset(folder, "one", { core: "major", "history-redis": "patch" });
-    commit(folder);
-    const { problems } = await plan(folder);
-    expect(problems).toEqual([
-      "@agentfw/history-redis moves its peer @agentfw/core from ^1.4.0 to ^2.0.0, and itself only from 1.1.0 to 1.1.1; " +
-        'a changeset must say "@agentfw/history-redis": major',
-    ]);
+  it("a patch of core releases core alone", async () => {
+    const folder = below();
+    changeset(folder, "one", { core: "patch" });
+    const { releases, problems } = await plan(folder);
+    expect(releases.map(({ name, to }) => [name, to])).toEqual([["@agentfw/core", "0.1.1"]]);
+    expect(problems).toEqual([]);
   });
 
-  it("nothing, when the backend's own major goes with it", async () => {
-    const folder = repositoryAt();
-    moveFloor(folder);
-    changeset(folder, "one", { core: "major", "history-redis": "major" });
-    expect((await plan(folder)).problems).toEqual([]);
+  it("a minor of core would make everybody 1.0.0, which is refused", async () => {
+    const folder = below();
+    changeset(folder, "one", { core: "minor", "history-redis": "patch" });
+    const { releases, problems } = await plan(folder);
+    expect(find(releases, "history-redis")).toMatchObject({ from: "0.1.0", to: "1.0.0" });
+    expect(problems).toHaveLength(others.length);
+    for (const name of others)
+      expect(problems).toContainEqual(
+        expect.stringContaining(`@agentfw/${name} would become 1.0.0, because @agentfw/core`),
+      );
   });
 
-  it("a release that was written into the checkout already", async () => {
-    const folder = repositoryAt();
-    moveFloor(folder);
-    edit(folder, "history-redis", (manifest) => (manifest.version = "1.1.1"));
-    edit(folder, "core", (manifest) => (manifest.version = "2.0.0"));
-    for (const { folder: name } of withCorePeer.filter(({ folder: other }) => other !== "history-redis"))
-      edit(folder, name, (manifest) => {
-        manifest.version = "2.0.0";
-        manifest.peerDependencies["@agentfw/core"] = "^2.0.0";
-      });
-    const expected = [expect.stringContaining("@agentfw/history-redis moves its peer @agentfw/core")];
-    expect((await plan(folder)).problems).toEqual(expected);
-    commit(folder);
-    expect((await plan(folder)).problems).toEqual(expected);
+  it("a minor of core with the new floors and a minor of everybody stays below 1.0.0", async () => {
+    const folder = below();
+    changeset(folder, "one", Object.fromEntries(["core", ...others].map((name) => [name, "minor"])));
+    setFloors(folder, "^0.2.0");
+    const { releases, problems } = await plan(folder);
+    expect(problems).toEqual([]);
+    expect(new Set(releases.map(({ to }) => to))).toEqual(new Set(["0.2.0"]));
+    expect(find(releases, "history-redis").peers).toEqual([{ name: "@agentfw/core", from: "^0.2.0", to: "^0.2.0" }]);
   });
 
-  it("a backend that stays behind the core that is released with it", async () => {
-    const folder = repositoryAt();
-    edit(folder, "core", (manifest) => (manifest.version = "2.0.0"));
-    const { problems } = await plan(folder);
-    expect(problems).toHaveLength(withCorePeer.length);
-    expect(problems).toContain(
-      "@agentfw/history-redis 1.1.0 does not take @agentfw/core 2.0.0, which it is released with: its peer is ^1.4.0",
-    );
+  it("1.0.0 is for those whose changeset says so", async () => {
+    const folder = below();
+    changeset(folder, "one", Object.fromEntries(["core", ...others].map((name) => [name, "major"])));
+    const { releases, problems } = await plan(folder);
+    expect(problems).toEqual([]);
+    expect(new Set(releases.map(({ to }) => to))).toEqual(new Set(["1.0.0"]));
   });
 });
 
@@ -130,6 +124,8 @@ it("packs what would be published, with its new version, and tells what is in it
   mkdirSync(config);
   cpSync(join(root, ".changeset", "config.json"), join(config, "config.json"));
   changeset(folder, "one", { core: "minor", "history-template": "patch" });
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  commit(folder);
   const { releases, problems } = await dryRelease(folder);
   expect(problems).toEqual([]);
   expect(releases).toEqual([

@@ -49,6 +49,15 @@ export function write(files) {
   return folder;
 }
 
+/** What no compression makes short, the same each time. */
+export function randomText(length) {
+  let state = 1;
+  return Array.from({ length }, () => {
+    state = (state * 48271) % 2147483647;
+    return String.fromCharCode(97 + (state % 26));
+  }).join("");
+}
+
 export function manifest(folder, more) {
   return {
     name: `@agentfw/${folder}`,

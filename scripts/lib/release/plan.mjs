@@ -2,12 +2,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { listPackages, root } from "../workspace.mjs";
 import { versionCopy } from "./copy.mjs";
-import { guardProblems } from "./guard.mjs";
-import { isShallow, pastManifests } from "./past.mjs";
+import { guardProblems, unreleased } from "./guard.mjs";
+import { readPast } from "./past.mjs";
 
 const { default: getReleasePlan } = createRequire(join(root, "package.json"))("@changesets/get-release-plan");
-const unreleased = "0.0.0";
-const incomplete = "the history of this checkout is not complete, and older releases were not compared";
 
 /**
  * Makes the next release in a copy of a checkout and says what it is: `{ releases, problems, notes }`. A release is
@@ -23,10 +21,19 @@ export async function planRelease(copy, base = root) {
   const releases = before
     .filter(({ manifest }) => after.get(manifest.name).version !== manifest.version)
     .map((entry) => releaseOf(entry, after.get(entry.manifest.name), plan, summaries));
-  const versions = new Map([...after].map(([name, { version }]) => [name, version]));
-  const steps = await stepsOf(base, before, after);
-  const shallow = (await isShallow(base)) ? [incomplete] : [];
-  return { releases, problems: guardProblems(steps, versions), notes: [...shallow, ...warnings] };
+  const { past, problems } = await readPast(base);
+  const packages = before.map(({ manifest }) => {
+    const chosen = plan.changesets.flatMap((one) => one.releases.filter(({ name }) => name === manifest.name));
+    return {
+      name: manifest.name,
+      now: manifest,
+      after: after.get(manifest.name),
+      chosen: chosen.map(({ type }) => type),
+    };
+  });
+  const guarded = guardProblems(stepsOf(packages, past), packages);
+  const unseen = problems.length > 0 ? [] : withoutPast(packages, past);
+  return { releases, problems: [...problems, ...unseen, ...guarded], notes: warnings };
 }
 
 /** changesets speaks to the console. That a floor is not released yet says it of every package before the first release. */
@@ -78,15 +85,19 @@ function releaseOf({ manifest, directory }, after, plan, summaries) {
  * For each package, what this release makes of what was released last; and what the last release made of the one
  * before, which is how a release that was committed already is looked at. What was never released breaks nobody.
  */
-async function stepsOf(base, before, after) {
-  const steps = [];
-  for (const { manifest, directory } of before) {
-    const { name } = manifest;
-    const past = await pastManifests(base, directory);
-    const last = past.find(({ version }) => version === manifest.version) ?? manifest;
-    const older = past.find(({ version }) => version !== manifest.version);
-    steps.push({ name, before: last, after: after.get(name) });
-    if (older !== undefined) steps.push({ name, before: older, after: last });
-  }
-  return steps.filter((step) => step.before.version !== unreleased);
+function stepsOf(packages, past) {
+  const steps = packages.flatMap(({ name, now, after }) => {
+    const known = past.get(name) ?? [];
+    const last = known.find(({ version }) => version === now.version) ?? now;
+    const older = known.find(({ version }) => version !== now.version);
+    return [{ name, before: last, after }, ...(older === undefined ? [] : [{ name, before: older, after: last }])];
+  });
+  return steps.filter(({ before }) => before.version !== unreleased);
+}
+
+/** A released package of which no commit tells is one that the guard would compare with itself. */
+function withoutPast(packages, past) {
+  return packages
+    .filter(({ name, now }) => now.version !== unreleased && !past.has(name))
+    .map(({ name, now }) => `${name} ${now.version} is in no commit, and what it was before is not known; commit it`);
 }

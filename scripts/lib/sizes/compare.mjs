@@ -1,3 +1,5 @@
+import { timeProblems } from "./times.mjs";
+
 /** How far an entry may be from its row before the row must be written again. */
 const bytesTolerance = 0.02;
 // Other packages' files differ a little between the Nodes that they are loaded by.
@@ -24,7 +26,9 @@ function limitProblems({ entry, bytes, limit }, exceptions) {
 
 function rowProblems(row, known) {
   if (known === undefined) return [`${row.entry} has no row`];
-  const problems = [];
+  const problems = writtenTimes(row, known);
+  if (row.limit !== known.limit)
+    problems.push(`${row.entry} may weigh ${row.limit ?? "anything"}; its row says ${known.limit ?? "nothing"}`);
   if (isApart(row.bytes, known.bytes, bytesTolerance))
     problems.push(`${row.entry} weighs ${row.bytes} bytes; its row says ${known.bytes}`);
   if (isApart(row.allBytes, known.allBytes, bytesTolerance))
@@ -37,8 +41,16 @@ function rowProblems(row, known) {
   return problems;
 }
 
+/** Times are not measured again; what is written of them must be there, add up and keep the promise. */
+function writtenTimes({ entry, isMain }, { times }) {
+  if (isMain && times === undefined) return [`${entry} has no times`];
+  if (!isMain && times !== undefined) return [`${entry} has times, which only main entries have`];
+  return times === undefined ? [] : timeProblems(entry, times);
+}
+
+/** Also true for what is no number. */
 function isApart(value, known, tolerance) {
-  return Math.abs(value - known) > known * tolerance;
+  return !(Math.abs(value - known) <= known * tolerance);
 }
 
 function list(names) {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { failure, run } from "../run.mjs";
 
 const hooks = `import { appendFileSync } from "node:fs";
@@ -15,14 +15,19 @@ import { pathToFileURL } from "node:url";
 const [hooks, specifier] = process.argv.slice(2);
 register(hooks);
 await import(specifier);
-// What CommonJS modules require of each other goes around the hooks.
-const required = Object.keys(createRequire(import.meta.url).cache);
-for (const path of required) appendFileSync(process.env.AGENTFW_LOADED, pathToFileURL(path).href + "\\n");
-process.exit(0);`;
+function finish() {
+  // What CommonJS modules require of each other goes around the hooks.
+  const required = Object.keys(createRequire(import.meta.url).cache);
+  for (const path of required) appendFileSync(process.env.AGENTFW_LOADED, pathToFileURL(path).href + "\\n");
+  process.exit(0);
+}
+// What an import sets going and does not wait for is loaded by it too. A driver may keep a process alive for ever.
+process.once("beforeExit", finish);
+setTimeout(finish, 5000).unref();`;
 
 /**
- * What importing a package from a folder loads: `{ ours, foreign, packages }`, the number of our files, that of others,
- * and the names of the other packages, sorted.
+ * What importing a package from a folder loads, also what it only sets going: `{ files, ours, foreign, packages }`, all
+ * paths, the number of our files, that of others, and the names of the other packages, sorted.
  */
 export async function loadedBy(folder, specifier) {
   const work = join(folder, ".loaded");
@@ -41,7 +46,8 @@ export async function loadedBy(folder, specifier) {
   const { code, output } = await run(process.execPath, [main, hooksUrl, specifier], { cwd: folder, env });
   if (code !== 0) throw failure(`${specifier} cannot be imported:\n${output}`);
   const urls = [...new Set(readFileSync(list, "utf8").split("\n"))];
-  return count(urls.filter((url) => url.includes("/node_modules/")));
+  const found = urls.filter((url) => url.includes("/node_modules/"));
+  return { files: found.map((url) => fileURLToPath(url)), ...count(found) };
 }
 
 function count(urls) {

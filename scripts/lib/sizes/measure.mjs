@@ -10,19 +10,19 @@ import { loadedBy } from "./loaded.mjs";
 import { importTimes } from "./times.mjs";
 
 /**
- * Measures every entry of every package that was packed: `{ entry, bytes, allBytes, limit, ours, foreign, packages, times? }`.
- * `entry` is what one imports; `times` are there for main entries when they are asked for.
+ * Measures every entry of every package that was packed: `{ entry, isMain, bytes, allBytes, limit, ours, foreign, packages,
+ * times? }`. `entry` is what one imports; `times` are there for main entries whose row `needsTimes` asks for.
  */
-export async function measureSizes({ times = false, report = () => {} } = {}) {
+export async function measureSizes({ needsTimes = () => false, report = () => {} } = {}) {
   const rows = [];
   for (const one of listPackages().filter(({ manifest }) => manifest.private !== true)) {
     report(one.manifest.name);
-    rows.push(...(await measurePackage(one, times)));
+    rows.push(...(await measurePackage(one, needsTimes)));
   }
   return rows;
 }
 
-async function measurePackage({ path, directory }, times) {
+async function measurePackage({ path, directory }, needsTimes) {
   const unpacked = join(path, ".pack", "package");
   const manifest = readPacked(unpacked, directory);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-sizes-")));
@@ -32,10 +32,11 @@ async function measurePackage({ path, directory }, times) {
     for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
       if (subpath === "./package.json") continue;
       const entry = manifest.name + subpath.slice(1);
-      const loaded = await loadedBy(folder, entry);
-      const weight = await weigh(join(unpacked, target.default));
-      rows.push({ entry, ...weight, limit: limitOf({ directory, subpath }), ...loaded });
-      if (times && subpath === ".") rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
+      const isMain = subpath === ".";
+      const { files, ...loaded } = await loadedBy(folder, entry);
+      const weight = await weigh(join(folder, "node_modules", manifest.name, target.default), files);
+      rows.push({ entry, isMain, ...weight, limit: limitOf({ directory, subpath }), ...loaded });
+      if (isMain && needsTimes(rows.at(-1))) rows.at(-1).times = await importTimes(folder, entry, driversOf(manifest));
     }
     return rows;
   } finally {
