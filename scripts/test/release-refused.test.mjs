@@ -174,6 +174,13 @@ describe("a past that cannot be read is refused, with what mends it", () => {
     expect((await plan(inner)).problems).toEqual(refused("in no commit of this repository"));
   });
 
+  it("but of none before the first release, when there is nobody whom it could break", async () => {
+    const folder = repositoryAt({ coreVersion: "0.0.0", version: "0.0.0", floor: "^0.1.0" });
+    changeset(folder, "one", { core: "minor", "history-redis": "minor" });
+    rmSync(join(folder, ".git"), { recursive: true });
+    expect((await plan(folder)).problems).toEqual([]);
+  });
+
   it("of a released package that is in no commit", async () => {
     const folder = repositoryAt();
     const files = join(folder, "packages");

@@ -21,7 +21,9 @@ export async function planRelease(copy, base = root) {
   const releases = before
     .filter(({ manifest }) => after.get(manifest.name).version !== manifest.version)
     .map((entry) => releaseOf(entry, after.get(entry.manifest.name), plan, summaries));
-  const { past, problems } = await readPast(base);
+  // Before the first release nobody has anything that the next one could break, and no past is needed.
+  const isReleased = before.some(({ manifest }) => manifest.version !== unreleased);
+  const { past, problems } = isReleased ? await readPast(base) : { past: new Map(), problems: [] };
   const packages = before.map(({ manifest }) => {
     const chosen = plan.changesets.flatMap((one) => one.releases.filter(({ name }) => name === manifest.name));
     return {
