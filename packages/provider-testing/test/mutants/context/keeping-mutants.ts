@@ -94,7 +94,7 @@ export const keepingMutants: readonly Mutant<OpenedContextProvider>[] = [
         }
       },
     }),
-    { rejects: "Error: connect ECONNREFUSED" },
+    { rejects: "connect ECONNREFUSED" },
   ),
   contextMutant(
     "remembers that its backend was down",
