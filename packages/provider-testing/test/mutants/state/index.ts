@@ -6,6 +6,7 @@ import { halfDoneMutants } from "./half-done-mutants.ts";
 import { itemAndConditionMutants } from "./item-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
+import { narrowMutants } from "./narrow-mutants.ts";
 
 /** Every defective StateStore. */
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
@@ -13,6 +14,7 @@ export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...boundaryMutants,
   ...halfDoneMutants,
   ...lostReplyMutants,
+  ...narrowMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
 ];
