@@ -10,8 +10,11 @@ function summarize(results, failedSteps, testsOk) {
     failed = 1;
     problems.push("the test run ended with an error that no package reported");
   }
-  for (const { name, passed, failed: bad, skipped } of results) {
-    const rest = [bad > 0 ? `, ${bad} failed` : "", skipped > 0 ? `, ${skipped} skipped` : ""].join("");
+  for (const { name, passed, failed: bad, notCovered, upcoming, skipped } of results) {
+    const counts = { failed: bad, "clauses not covered": notCovered, "clauses to be required": upcoming, skipped };
+    const rest = Object.entries(counts)
+      .map(([what, count]) => (count > 0 ? `, ${count} ${what}` : ""))
+      .join("");
     process.stdout.write(`  ${name.padEnd(28)} ${String(passed).padStart(5)} passed${rest}\n`);
   }
   if (problems.length > 0) process.stdout.write(`\nWhat failed:\n${problems.map((text) => `- ${text}\n`).join("")}`);

@@ -21,11 +21,13 @@ export function clearReports(files) {
 }
 
 /**
- * Reads one report: `{ name, passed, failed, skipped, problems }`. Everything that is not a passed test counts as a
- * failure: a report that is missing, a file that could not be loaded, a run without a test, an error outside of any.
+ * Reads one report: `{ name, passed, failed, notCovered, upcoming, skipped, problems }`. What the conformance kit could not
+ * look at, or does not require yet, is skipped and counted apart: it neither passed nor failed. Everything else that is
+ * no test counts as a failure: a report that is missing, a file that could not be loaded, a run without a test, an error
+ * outside of any.
  */
 export function readReport({ name, file }) {
-  const result = { name, passed: 0, failed: 0, skipped: 0, problems: [] };
+  const result = { name, passed: 0, failed: 0, notCovered: 0, upcoming: 0, skipped: 0, problems: [] };
   const fail = (problem) => {
     result.failed += 1;
     result.problems.push(`${name}: ${problem}`);
@@ -46,10 +48,16 @@ function countSuite(suite, result, fail) {
   for (const test of suite.assertionResults) {
     if (test.status === "passed") result.passed += 1;
     else if (test.status === "failed") fail(`${test.fullName}\n    ${firstLine(test.failureMessages?.[0])}`);
-    else result.skipped += 1;
+    else result[kindOfSkip(test)] += 1;
   }
   if (suite.status === "failed" && result.failed === before)
     fail(`${relative(root, suite.name)}\n    ${firstLine(suite.message)}`);
+}
+
+/** The kit leaves the report of a clause on its test. */
+function kindOfSkip(test) {
+  const outcome = test.meta?.agentfwClause?.outcome;
+  return outcome === "not covered" ? "notCovered" : outcome === "upcoming" ? "upcoming" : "skipped";
 }
 
 function firstLine(text) {

@@ -14,6 +14,9 @@ function read(report) {
   return readReport({ name: "core", file: join(folder, "tests.json") });
 }
 
+/** A test of the conformance kit's that neither passed nor failed. */
+const skippedClause = (outcome) => ({ status: "skipped", meta: { agentfwClause: { id: "H08", outcome } } });
+
 it("counts what passed, failed and was skipped", () => {
   const suites = [
     { status: "failed", assertionResults: [passed, failed, { status: "pending" }] },
@@ -23,8 +26,22 @@ it("counts what passed, failed and was skipped", () => {
     name: "core",
     passed: 2,
     failed: 1,
+    notCovered: 0,
+    upcoming: 0,
     skipped: 1,
     problems: ["core: breaks\n    expected 1"],
+  });
+});
+
+it("counts clauses that were not covered, or are upcoming, neither as passed nor as failed", () => {
+  const assertionResults = [passed, ...["not covered", "not covered", "upcoming"].map(skippedClause)];
+  expect(read({ success: true, testResults: [{ status: "passed", assertionResults }] })).toMatchObject({
+    passed: 1,
+    failed: 0,
+    notCovered: 2,
+    upcoming: 1,
+    skipped: 0,
+    problems: [],
   });
 });
 

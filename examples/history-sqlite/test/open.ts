@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HistoryStore } from "@agentfw/core";
-import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
+import type { HookReasons, OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
 import { type Client, createClient } from "@libsql/client";
 import { SqliteHistoryStore, type SqliteHistoryStoreOptions } from "../src/index.ts";
 
@@ -13,7 +13,7 @@ export const name = "agentfw-history-sqlite";
 const inProcess = "the engine runs in the process: there is no connection between a call and its answer";
 
 /** Why a hook is missing below, by its name. A call waits for locks only, which has a test of its own. */
-export const cannot = {
+export const cannot: HookReasons = {
   stallBackend: inProcess,
   loseNextReply: inProcess,
   loseNextRequest: inProcess,

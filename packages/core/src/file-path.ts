@@ -4,7 +4,7 @@ import type { FileSearchOptions } from "./ports/file-store.ts";
 import { assertCallOptions, assertCount, utf8Length } from "./store-input.ts";
 
 /** Device names that some systems reserve, with or without an extension; superscript digits count as digits there. */
-const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
+const DEVICE_NAME = /^(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[\d¹²³])(\.|$)/i;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what is refused.
 const FORBIDDEN_CHARACTER = /[\u0000-\u001f\u007f\\:*?"<>|]/;
@@ -27,7 +27,7 @@ export function assertFilePath(path: string, field: string): void {
     if (/^ |[. ]$|^$/.test(segment) || DEVICE_NAME.test(segment) || utf8Length(segment) > 255) {
       throw configurationError(
         field,
-        "segments must not be empty, name a device, exceed 255 bytes, begin or end in a blank or end in a dot",
+        "segments must have 1 to 255 bytes, name no device, begin in no blank and end in no blank or dot",
       );
     }
   }

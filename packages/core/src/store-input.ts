@@ -36,7 +36,7 @@ export function assertOwner(owner: unknown, field: string): asserts owner is str
 export function assertObject(
   value: unknown,
   field: string,
-  types: Readonly<Record<string, "boolean" | "function">> = {},
+  types: Readonly<Record<string, "boolean" | "function" | "string">> = {},
 ): void {
   if (!isObject(value)) {
     throw configurationError(field, "must be an object");
@@ -52,9 +52,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a call begins with: refuses options that are no object or hold no signal, and throws the reason of an abort. */
+/** Of what type options are in every port that has them; one that is passed wrongly must not be taken for none. */
+const TYPES = { cursor: "string", ifMatch: "string", ifVersion: "string", withFirst: "boolean" } as const;
+
+/**
+ * What a call begins with: refuses options that are no object, or hold a signal, condition or cursor that is none, and
+ * throws the reason of an abort.
+ */
 export function assertCallOptions(options: CallOptions): void {
-  assertObject(options, "options");
+  assertObject(options, "options", TYPES);
   const { signal } = options;
   if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
     throw configurationError("signal", "must be an AbortSignal");
@@ -154,14 +160,9 @@ function isWellFormedJson(text: string): boolean {
 /** Refuses read options with a count below 1 or an unknown policy. */
 export function assertReadOptions(options: ReadOptions): void {
   assertCallOptions(options);
-  assertObject(options, "options", { withFirst: "boolean" });
-  if (options.last !== undefined) {
-    assertCount(options.last, "last", 1);
-  }
-  if (options.before !== undefined) {
-    assertName(options.before, "before");
-  }
-  const { onCorrupt = "error" } = options;
+  const { last = 1, before = "-", onCorrupt = "error" } = options;
+  assertCount(last, "last", 1);
+  assertName(before, "before");
   assertOneOf(onCorrupt, "onCorrupt", ["error", "skip"]);
 }
 
@@ -175,9 +176,8 @@ export function assertListFilter(filter: HistoryListFilter): void {
   if ("owner" in filter) {
     assertOwner(filter.owner, "filter.owner");
   }
-  if (filter.source !== undefined) {
-    assertName(filter.source, "filter.source");
-  }
+  const { source = "-" } = filter;
+  assertName(source, "filter.source");
 }
 
 /** Refuses a store that core cannot read: one made for a later contract, or no store at all. */

@@ -7,6 +7,7 @@ testHistoryStore({
   cannot: {
     breakBackend: "the files are on this machine",
     stallBackend: "the files are on this machine",
+    loseNextReply: "there is no connection on which a reply could be lost",
     sharedClient: "there is no client",
   },
 });

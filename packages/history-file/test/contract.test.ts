@@ -11,6 +11,7 @@ testHistoryStore({
   name: "history-file",
   open: openFiles,
   cannot: {
+    loseNextReply: "there is no connection on which a reply could be lost",
     sharedClient: "there is no client",
     stallBackend: "a file system cannot be made to hang from within a process",
   },

@@ -5,7 +5,11 @@ import { conversation, records, rejection } from "./support/conversation.ts";
 import { openOnPglite, pglite } from "./support/open.ts";
 import { freshSchema } from "./support/postgres.ts";
 
-testHistoryStore({ name: "history-postgres embedded on PGlite", open: openOnPglite });
+testHistoryStore({
+  name: "history-postgres embedded on PGlite",
+  open: openOnPglite,
+  cannot: { loseNextReply: "the database runs in the process: there is no connection on which a reply could be lost" },
+});
 
 test("a PGlite database that its owner closed is told, and not taken for an empty one", async () => {
   const client = await pglite();

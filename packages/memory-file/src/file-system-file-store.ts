@@ -124,7 +124,8 @@ export class FileSystemFileStore implements FileStore {
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const folder = folderOf(options.directory ?? "", options);
+    const { directory = "" } = options;
+    const folder = folderOf(directory, options);
     const { signal } = options;
     return this.#calls.run({
       kind: "read",

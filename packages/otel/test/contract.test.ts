@@ -8,6 +8,7 @@ const inMemory = "the data lives in the object itself";
 const cannot = {
   another: inMemory,
   breakBackend: inMemory,
+  loseNextReply: inMemory,
   stallBackend: inMemory,
   sharedClient: inMemory,
   corrupt: "records are held as they were checked",

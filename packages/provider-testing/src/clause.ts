@@ -67,6 +67,9 @@ export interface Trial<O extends OpenedSubject = OpenedSubject> {
   offers(hook: HookName): boolean;
   /** True when the store declares this capability. */
   declares(capability: string): boolean;
-  /** Ends the clause as not covered. */
-  notCovered(reason: string): never;
+  /**
+   * Ends the clause as not covered. With `lacking`, what the store declares is not proven for want of that hook, and the
+   * suite's `cannot` must say why.
+   */
+  notCovered(reason: string, lacking?: HookName): never;
 }

@@ -1,14 +1,14 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isPlainObject } from "@agentfw/core";
 import { chatClientContract } from "./chat/contract.ts";
 import type { ContractClause, ContractPort } from "./clause.ts";
 import { KINDS, type Kind, openerNames, type SubjectKind } from "./cli-kinds.ts";
 import { contextProviderContract } from "./context/contract.ts";
 import { fileStoreContract } from "./file/contract.ts";
 import { historyStoreContract } from "./history/contract.ts";
-import type { ContractSuite, OpenedSubject, OpenOptions } from "./opened.ts";
+import type { ContractSuite, HookReasons, OpenedSubject, OpenOptions } from "./opened.ts";
+import { assertReasons } from "./opened-input.ts";
 import type { ContractReport } from "./report.ts";
 import { assertRunnable, closeOpened, isClosed, type RunOptions, runContract } from "./run.ts";
 import { stateStoreContract } from "./state/contract.ts";
@@ -134,9 +134,14 @@ function assertOpened<O extends OpenedSubject>(opened: unknown, { port, member, 
   }
 }
 
-function reasons(value: unknown): Record<string, string> {
-  const entries = isPlainObject(value) ? Object.entries(value) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+function reasons(value: unknown): HookReasons | undefined {
+  try {
+    assertReasons(value);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OpenFileError(`The export ${why}.`, { cause: error });
+  }
+  return value;
 }
 
 async function load(path: string): Promise<ReadonlyMap<string, unknown>> {

@@ -1,5 +1,6 @@
 import { AssertionError } from "node:assert";
 import { type AgentFrameworkError, type ErrorCode, isAbortError, isAgentFrameworkError } from "@agentfw/core";
+import { difference, isShort, show } from "./show.ts";
 
 /** Fails the clause unless `holds`. `guarantee` says what must be, `instead` what was seen. */
 export function ensure(holds: boolean, guarantee: string, instead?: unknown): asserts holds {
@@ -25,8 +26,9 @@ export function same<T extends string | number | boolean | null | undefined>(
   guarantee: string,
 ): void {
   if (actual !== expected) {
-    const message = `${guarantee}: expected ${show(expected)}, got ${show(actual)}`;
-    throw new AssertionError({ message, actual, expected, operator: "strictEqual" });
+    const message = `${guarantee}: ${difference(expected, actual)}`;
+    // Runners print both once more. Without an operator: with one, later Nodes add lines of their own to the message.
+    throw new AssertionError({ message, ...(isShort(actual) && isShort(expected) ? { actual, expected } : {}) });
   }
 }
 
@@ -37,7 +39,7 @@ export function sameList(actual: readonly string[], expected: readonly string[],
     if (actual[index] !== expected[index]) {
       const message =
         `${guarantee}: expected ${expected.length} items and got ${actual.length}; ` +
-        `the first difference is at ${index}: expected ${show(expected[index])}, got ${show(actual[index])}`;
+        `the first difference is at ${index}: ${difference(expected[index], actual[index])}`;
       throw new AssertionError({ message });
     }
   }
@@ -49,16 +51,30 @@ export async function expectCode(
   guarantee: string,
   ...codes: readonly ErrorCode[]
 ): Promise<AgentFrameworkError> {
-  const error = await expectRejection(call, `${guarantee}: must reject with ${codes.join(" or ")}`);
-  if (isAgentFrameworkError(error) && codes.includes(error.code)) {
-    return error;
+  return expectError(await rejection(call, guarantee, `must reject with ${codes.join(" or ")}`), guarantee, ...codes);
+}
+
+/**
+ * Fails the clause unless this is an error of the framework, with one of these codes where any are given. What else was
+ * thrown is mostly the driver's own, and the message says what to do about it.
+ */
+export function expectError(error: unknown, guarantee: string, ...codes: readonly ErrorCode[]): AgentFrameworkError {
+  if (!isAgentFrameworkError(error)) {
+    const wanted = codes.length === 0 ? "" : ` (${codes.join(" or ")})`;
+    return fail(
+      `${guarantee}: must reject with an AgentFrameworkError${wanted}; rejected with ${show(error)}: ` +
+        "translate what the driver throws; a project of @agentfw/create-provider does it in src/errors.ts",
+    );
   }
-  return fail(`${guarantee}: must reject with ${codes.join(" or ")}; rejected with ${show(error)}`);
+  if (codes.length > 0 && !codes.includes(error.code)) {
+    return fail(`${guarantee}: must reject with ${codes.join(" or ")}; rejected with ${show(error)}`);
+  }
+  return error;
 }
 
 /** Fails the clause unless the call rejects with the AbortError. */
 export async function expectAbort(call: Promise<unknown>, guarantee: string): Promise<void> {
-  const error = await expectRejection(call, `${guarantee}: must reject with the AbortError`);
+  const error = await rejection(call, guarantee, "must reject with the AbortError");
   ensure(isAbortError(error), `${guarantee}: must reject with the AbortError`, error);
 }
 
@@ -70,11 +86,7 @@ export async function resolvedOrUnknown<T>(call: Promise<T>, guarantee: string):
   try {
     return await call;
   } catch (error) {
-    ensure(
-      isAgentFrameworkError(error, "outcome_unknown"),
-      `${guarantee}: must succeed, or reject with outcome_unknown`,
-      error,
-    );
+    expectError(error, `${guarantee}, unless it succeeds`, "outcome_unknown");
     return undefined;
   }
 }
@@ -84,20 +96,24 @@ export async function resolvedOrRetryable<T>(call: Promise<T>, guarantee: string
   try {
     return await call;
   } catch (error) {
-    const isRetryable = isAgentFrameworkError(error) && error.code !== "conflict" && error.retryable;
-    ensure(isRetryable, `${guarantee}: must succeed, or reject with an error that can be retried`, error);
+    const { code, retryable } = expectError(error, `${guarantee}, unless it succeeds`);
+    ensure(
+      code !== "conflict" && retryable,
+      `${guarantee}: must succeed, or reject with an error that can be retried`,
+      error,
+    );
     return undefined;
   }
 }
 
-async function expectRejection(call: Promise<unknown>, guarantee: string): Promise<unknown> {
+async function rejection(call: Promise<unknown>, guarantee: string, rule: string): Promise<unknown> {
   let value: unknown;
   try {
     value = await call;
   } catch (error) {
     return error;
   }
-  return fail(`${guarantee}; it resolved with ${show(value)}`);
+  return fail(`${guarantee}: ${rule}; it resolved with ${show(value)}`);
 }
 
 /** Waits for every call, whether others fail or not, then gives all results or the first error. */
@@ -129,20 +145,4 @@ export function present<T>(value: T | undefined | null, guarantee: string): T {
     return fail(`${guarantee}: it is missing`);
   }
   return value;
-}
-
-/** A value in a message: short, on one line. */
-export function show(value: unknown): string {
-  const text = describe(value);
-  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
-}
-
-function describe(value: unknown): string {
-  if (isAgentFrameworkError(value)) {
-    return `${value.code} (${value.message})`;
-  }
-  if (value instanceof Error) {
-    return `${value.name}: ${value.message}`;
-  }
-  return JSON.stringify(value) ?? String(value);
 }

@@ -17,6 +17,7 @@ export type { HistoryClause } from "./history/support.ts";
 export type {
   BackendHooks,
   ContractSuite,
+  HookReasons,
   Opened,
   OpenedChatClient,
   OpenedContextProvider,

@@ -16,8 +16,10 @@ import { type SuiteTests, suiteTests } from "./suite.ts";
 
 /**
  * Declares one test of `node:test` for each clause of the contract of HistoryStore, titled `H06 ...`, and a last one
- * that fails when a declared capability was not covered without a reason. What was not covered is told as a diagnostic
- * of its test, and by the last one.
+ * that fails when a declared capability was not covered without a reason. A clause that was not covered, or is upcoming
+ * and failed, is a skipped test with the reason, and the last test lists them.
+ *
+ * @throws `configuration` for names in `cannot` that are no hooks.
  */
 export function testHistoryStore(suite: ContractSuite<OpenedHistoryStore>): void {
   declare(suiteTests("HistoryStore", historyStoreContract, suite));
@@ -47,9 +49,9 @@ function declare(tests: SuiteTests): void {
   describe(tests.title, () => {
     for (const { title, timeoutMs, run } of tests.clauses) {
       test(title, { timeout: timeoutMs }, async (context) => {
-        const remark = await run();
-        if (remark !== undefined) {
-          context.diagnostic(remark);
+        const ended = await run();
+        if (ended !== undefined) {
+          context.skip(ended.remark);
         }
       });
     }

@@ -1,5 +1,6 @@
 import type { ChatClient, ContextProvider, FileStore, HistoryKey, HistoryStore, StateStore } from "@agentfw/core";
 import type { ChatAnswer, ChatFailure, ChatInterruption, RequestTally } from "./chat/script.ts";
+import type { HookName } from "./clause.ts";
 
 /** What a clause asks of `open()`. Hand these to the constructor of the store as they are. */
 export interface OpenOptions {
@@ -39,7 +40,8 @@ export type WrongOptions = Readonly<Record<string, () => unknown>>;
 
 /**
  * What `open()` gives: the store, and what can be done to the backend behind it. Offer as much as you can; a clause
- * that needs what is missing is reported as not covered, with the reason.
+ * that needs what is missing is reported as not covered, with the reason. Members of other names are refused with
+ * `configuration`.
  */
 export interface Opened<Store = unknown> extends OpenedSubject, BackendHooks {
   readonly store: Store;
@@ -112,16 +114,22 @@ export interface OpenedChatClient extends OpenedSubject, BackendHooks {
   wrongOptions?(): WrongOptions;
 }
 
+/**
+ * Why `open()` does not offer hooks, by their names. Other names are refused with `configuration`, when the suite is
+ * declared or run.
+ */
+export type HookReasons = { readonly [hook in HookName]?: string | undefined };
+
 /** What is tested: its name in reports, and how to open it. */
 export interface ContractSuite<O extends OpenedSubject> {
   readonly name: string;
   /** Opens one that sees nothing of what another call of `open()` did. Called at least once for each clause. */
   open(options?: OpenOptions): Promise<O>;
   /**
-   * Why `open()` cannot offer a hook, by the hook's name. A clause of a *declared* capability that is not covered for
+   * Why `open()` cannot offer a hook. A clause of a *declared* capability that is not covered for
    * want of a hook fails the suite unless the reason is given here.
    */
-  readonly cannot?: { readonly [hook: string]: string | undefined } | undefined;
+  readonly cannot?: HookReasons | undefined;
   /** How long one clause may take. @default 60,000 */
   readonly clauseTimeoutMs?: number | undefined;
 }

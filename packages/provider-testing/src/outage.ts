@@ -1,6 +1,6 @@
-import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import type { ErrorCode } from "@agentfw/core";
 import type { Trial } from "./clause.ts";
-import { ensure, failure, present, show } from "./expect.ts";
+import { ensure, expectCode, failure, present } from "./expect.ts";
 import type { BackendHooks, OpenedSubject } from "./opened.ts";
 
 /** The deadline that the clauses on outages ask for. */
@@ -52,13 +52,8 @@ async function expectOne(name: string, call: () => Promise<unknown>): Promise<vo
     timer = setTimeout(() => reject(failure(message)), DEADLINE_MS + GRACE_MS);
   });
   try {
-    const value = await Promise.race([call(), late]);
-    throw failure(`${name} must reject during an outage; it resolved with ${show(value)}`);
-  } catch (error) {
-    if (!isAgentFrameworkError(error)) {
-      throw error;
-    }
-    ensure(OUTAGE_CODES.includes(error.code), `${name} must reject with ${OUTAGE_CODES.join(" or ")}`, error);
+    const outage = expectCode(call(), `${name} during an outage`, ...OUTAGE_CODES);
+    const error = await Promise.race([outage, late]);
     ensure(error.retryable, `${name} must be retryable after an outage`, error);
   } finally {
     clearTimeout(timer);

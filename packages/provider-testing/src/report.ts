@@ -1,5 +1,6 @@
 import { isAgentFrameworkError } from "@agentfw/core";
 import type { ContractClause, ContractPort } from "./clause.ts";
+import { shortened } from "./show.ts";
 
 /** How a clause ended; `upcoming` is a failure of a clause that is not required yet. */
 export type ClauseOutcome = "passed" | "failed" | "upcoming" | "not covered";
@@ -118,9 +119,12 @@ const MARKS: Readonly<Record<ClauseOutcome, string>> = {
   "not covered": "not covered ",
 };
 
+/** What a driver throws may be a page; the report as JSON has all of it. */
+const LONGEST_DETAIL = 600;
+
 /** One clause on one line, as the bindings and the command show it. */
 export function clauseLine({ id, title, outcome, reason, error }: ClauseReport): string {
   const mark = MARKS[outcome];
   const detail = error === undefined ? reason : `${error.name}: ${error.message}`;
-  return `${mark}${id} ${title}${detail === undefined ? "" : ` (${detail})`}`;
+  return `${mark}${id} ${title}${detail === undefined ? "" : ` (${shortened(detail, LONGEST_DETAIL)})`}`;
 }

@@ -2,6 +2,7 @@ import { AgentFrameworkError, configurationError } from "@agentfw/core";
 import { type ContractClause, type ContractPort, HOOKS, type HookName, type Trial } from "./clause.ts";
 import { all, failure } from "./expect.ts";
 import type { ContractSuite, OpenedSubject } from "./opened.ts";
+import { assertMembers, assertReasons } from "./opened-input.ts";
 import { type ClauseResult, type ContractReport, report } from "./report.ts";
 
 /** How long one clause of this suite may take. */
@@ -64,6 +65,7 @@ function probe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe>
 }
 
 async function openProbe<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<Probe> {
+  assertReasons(suite.cannot);
   const opened = await suite.open();
   try {
     assertRunnable(opened);
@@ -111,7 +113,7 @@ export async function runClause<O extends OpenedSubject>(
   return outcome;
 }
 
-/** Runs the clauses one after the other and reports. Rejects only for bad options. */
+/** Runs the clauses one after the other and reports. Rejects only for bad options, and names in `cannot` that are none. */
 export async function runContract<O extends OpenedSubject>(
   port: ContractPort,
   clauses: readonly ContractClause<O>[],
@@ -119,6 +121,7 @@ export async function runContract<O extends OpenedSubject>(
   options: RunOptions = {},
 ): Promise<ContractReport> {
   const { only, onClause, onResult } = options;
+  assertReasons(suite.cannot);
   const unknown = only?.filter((id) => clauses.every((clause) => clause.id !== id)) ?? [];
   if (unknown.length > 0) {
     throw configurationError("only", `${port} has no clause ${unknown.join(", ")}`);
@@ -145,8 +148,8 @@ async function runOnce<O extends OpenedSubject>(
   const trial: Trial<O> = {
     offers: (hook) => hooks.has(hook),
     declares,
-    notCovered: (reason) => {
-      throw new NotCovered(reason, false);
+    notCovered: (reason, lacking) => {
+      throw lacking === undefined ? new NotCovered(reason, false) : withoutHook(suite, reason, lacking, true);
     },
     open: async (options) => {
       const one = await suite.open(options);
@@ -161,25 +164,28 @@ async function runOnce<O extends OpenedSubject>(
   }
   const missing = clause.requires?.hooks?.find((hook) => !hooks.has(hook));
   if (missing !== undefined) {
-    throw missingHook(clause, missing, suite.cannot?.[missing]);
+    const isDeclared = (clause.requires?.capabilities?.length ?? 0) > 0;
+    throw withoutHook(suite, `open() offers no ${missing}()`, missing, isDeclared);
   }
   await clause.run(trial);
 }
 
-function missingHook(
-  clause: Pick<ContractClause, "requires">,
+/** What is declared must be proven: for want of a hook it is not, and then there must be a reason. */
+function withoutHook(
+  { cannot }: Pick<ContractSuite<OpenedSubject>, "cannot">,
+  what: string,
   hook: HookName,
-  because: string | undefined,
+  isDeclared: boolean,
 ): NotCovered {
-  const reason = `open() offers no ${hook}()${because === undefined ? "" : `: ${because}`}`;
-  return new NotCovered(reason, because === undefined && (clause.requires?.capabilities?.length ?? 0) > 0);
+  const because = cannot?.[hook];
+  return new NotCovered(because === undefined ? what : `${what}: ${because}`, isDeclared && because === undefined);
 }
 
 /** Closes what one call of `open()` gave. */
 export async function closeOpened(opened: OpenedSubject): Promise<void> {
   closed.add(opened);
   const store = storeOf(opened);
-  if (opened.close !== undefined) {
+  if (typeof opened.close === "function") {
     await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");
   } else if (typeof store === "object" && store !== null && "close" in store && typeof store.close === "function") {
     await within(Promise.resolve(store.close()), CLOSE_TIMEOUT_MS, "the store's close()");
@@ -187,10 +193,11 @@ export async function closeOpened(opened: OpenedSubject): Promise<void> {
 }
 
 /**
- * Refuses what is made for a later contract: `unsupported`. What this kit knows of it may be wrong by then, and a clause
+ * Refuses members that nobody knows, with `configuration`, and what is made for a later contract, with `unsupported`. What this kit knows of it may be wrong by then, and a clause
  * that passes would say nothing.
  */
 export function assertRunnable(opened: OpenedSubject): void {
+  assertMembers(opened);
   for (const member of ["store", "provider", "client"]) {
     const subject: unknown = Reflect.get(opened, member);
     const version: unknown = typeof subject === "object" && subject !== null && Reflect.get(subject, "contractVersion");

@@ -1,16 +1,33 @@
 import type { ContractClause, ContractPort } from "./clause.ts";
 import { failure } from "./expect.ts";
 import type { ContractSuite, OpenedSubject } from "./opened.ts";
-import { type ClauseResult, type ContractReport, report, summary, unexplained } from "./report.ts";
+import { assertReasons } from "./opened-input.ts";
+import {
+  type ClauseReport,
+  type ClauseResult,
+  type ContractReport,
+  clauseReport,
+  report,
+  summary,
+  unexplained,
+} from "./report.ts";
 import { clauseTimeoutMs, runClause } from "./run.ts";
+import { shortened } from "./show.ts";
 
 /** One test to declare with a runner. */
 export interface SuiteTest {
   readonly title: string;
   /** How long the runner should wait: longer than the clause itself may take, so that the kit's own message is shown. */
   readonly timeoutMs: number;
-  /** Runs the test: rejects when it fails, else gives what is to be known beside: why it was not covered, for example. */
-  run(): Promise<string | undefined>;
+  /** Runs the test: rejects when it fails, and gives nothing when it passes. */
+  run(): Promise<NotPassed | undefined>;
+}
+
+/** How a test ended that neither passed nor failed: a runner is to show it as skipped, with the remark. */
+export interface NotPassed {
+  readonly clause: ClauseReport;
+  /** Why it was not covered, or what it will fail on when it is required. */
+  readonly remark: string;
 }
 
 /** A contract and a store as tests for any runner. */
@@ -27,12 +44,13 @@ export interface SuiteTests {
   conclude(): void;
 }
 
-/** Turns a contract and a store into tests that a runner can declare. */
+/** Turns a contract and a store into tests that a runner can declare. @throws `configuration` for a `cannot` that is none */
 export function suiteTests<O extends OpenedSubject>(
   port: ContractPort,
   contract: readonly ContractClause<O>[],
   suite: ContractSuite<O>,
 ): SuiteTests {
+  assertReasons(suite.cannot);
   const results: ClauseResult[] = [];
   const current = () => report(port, suite.name, results);
   return {
@@ -46,7 +64,7 @@ export function suiteTests<O extends OpenedSubject>(
         if (result.outcome === "failed") {
           throw result.error;
         }
-        return result.outcome === "upcoming" ? `to be required: ${messageOf(result.error)}` : told(result.reason);
+        return notPassed(clauseReport(result));
       },
     })),
     lastTitle: "every declared capability is covered, or there is a reason why not",
@@ -62,10 +80,11 @@ export function suiteTests<O extends OpenedSubject>(
   };
 }
 
-function told(reason: string | undefined): string | undefined {
-  return reason === undefined ? undefined : `not covered: ${reason}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function notPassed(clause: ClauseReport): NotPassed | undefined {
+  const { outcome, reason, error } = clause;
+  if (outcome === "passed") {
+    return undefined;
+  }
+  const remark = outcome === "upcoming" ? `to be required, and fails: ${error?.message}` : `not covered: ${reason}`;
+  return { clause, remark: shortened(remark, 300) };
 }

@@ -63,6 +63,9 @@ export function mayBeRefused(name: string): boolean {
   return !name.isWellFormed() || /[\u0000-\u001f]/.test(name) || name.length > 128;
 }
 
+/** Cursors that no store gave. Whoever takes one for another's, or for none, gives pages that were not asked for. */
+export const INVENTED_CURSORS: readonly string[] = ["no such cursor", "-1", "{}", "\u0000"];
+
 /** JSON texts on one line that must come back byte for byte. */
 export const JSON_TEXTS: readonly string[] = [
   '{"nul":"\\u0000","bell":"\\u0007"}',

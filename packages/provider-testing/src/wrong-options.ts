@@ -1,7 +1,18 @@
-import { ensure, expectCode, show } from "./expect.ts";
+import type { ErrorCode } from "@agentfw/core";
+import { ensure, expectCode } from "./expect.ts";
+import { show } from "./show.ts";
 
 /** What callers without a compiler pass where options belong. */
 const WRONG_OPTIONS: readonly unknown[] = [null, 5, "options", [], { signal: 5 }];
+
+/** What is no text, where an etag, a version, a cursor or a path belongs. */
+export const NO_TEXTS: readonly unknown[] = [null, 5, true, {}, []];
+
+/** What is no number, where a count or a time belongs. */
+export const NO_NUMBERS: readonly unknown[] = [null, "5", true, {}, []];
+
+/** What is neither a text nor `null`. */
+export const NO_OWNERS: readonly unknown[] = [5, true, {}, []];
 
 /** A method of a store, and what it is called with in front of its options. */
 export type CallBeforeOptions = readonly [method: string, ...given: unknown[]];
@@ -11,6 +22,21 @@ export async function expectOptionsRefused(store: object, calls: readonly CallBe
   for (const [method, ...given] of calls) {
     for (const options of WRONG_OPTIONS) {
       await expectCode(called(store, method, [...given, options]), `${method} with ${show(options)}`, "configuration");
+    }
+  }
+}
+
+/** Fails unless the method refuses each of these values in each of these options, with one of the codes. */
+export async function expectMembersRefused(
+  store: object,
+  [method, ...given]: CallBeforeOptions,
+  members: Readonly<Record<string, readonly unknown[]>>,
+  ...codes: readonly ErrorCode[]
+): Promise<void> {
+  for (const [name, values] of Object.entries(members)) {
+    for (const value of values) {
+      const call = called(store, method, [...given, { [name]: value }]);
+      await expectCode(call, `${method} with ${name} ${show(value)}`, "configuration", ...codes);
     }
   }
 }

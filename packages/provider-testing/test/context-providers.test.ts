@@ -29,6 +29,23 @@ testContextProvider({
 });
 
 testContextProvider({
+  name: "a clock, which tells every run another time",
+  cannot: { breakBackend: "there is no backend" },
+  open: async () => {
+    let now = 0;
+    return {
+      provider: {
+        sourceId: "clock",
+        async beforeRun(context) {
+          now += 1;
+          context.addInstructions(`It is ${new Date(now).toISOString()}.`);
+        },
+      },
+    };
+  },
+});
+
+testContextProvider({
   name: "core, an audit",
   open: openContextWith((world) => new HistoryProvider(referenceHistoryStore(world), { load: false })),
 });

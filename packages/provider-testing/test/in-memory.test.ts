@@ -1,11 +1,13 @@
 import { InMemoryFileStore, InMemoryHistoryStore, InMemoryStateStore } from "@agentfw/core";
+import type { HookReasons } from "../src/index.ts";
 import { testFileStore, testHistoryStore, testStateStore } from "../src/vitest.ts";
 
 const inMemory = "the data lives in the object itself";
 
-const cannot = {
+const cannot: HookReasons = {
   another: inMemory,
   breakBackend: inMemory,
+  loseNextReply: inMemory,
   stallBackend: inMemory,
   sharedClient: inMemory,
   corrupt: "records are held as they were checked",

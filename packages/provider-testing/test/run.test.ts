@@ -200,11 +200,16 @@ describe("the tests of a suite", () => {
   test("end with one that fails when a declared capability was not covered without a reason", async () => {
     const needy = clause({ requires: { capabilities: ["ttl"], hooks: ["another"] } });
     const silent = suiteTests("HistoryStore", [needy], suite());
-    expect(await silent.clauses[0]?.run()).toBe("not covered: open() offers no another()");
+    expect(await silent.clauses[0]?.run()).toMatchObject({
+      clause: { id: "X01", outcome: "not covered" },
+      remark: "not covered: open() offers no another()",
+    });
     expect(silent.summary()).toContain("not covered X01 holds (open() offers no another())");
     expect(() => silent.conclude()).toThrow(/X01: open\(\) offers no another\(\)/);
     const told = suiteTests("HistoryStore", [needy], suite({ cannot: { another: "one process" } }));
-    expect(await told.clauses[0]?.run()).toBe("not covered: open() offers no another(): one process");
+    expect(await told.clauses[0]?.run()).toMatchObject({
+      remark: "not covered: open() offers no another(): one process",
+    });
     expect(told.conclude()).toBeUndefined();
     expect(told.summary()).toContain("0 passed, 0 failed, 1 not covered");
     expect(told.report().tally).toEqual({ passed: 0, failed: 0, upcoming: 0, notCovered: 1 });
@@ -213,7 +218,10 @@ describe("the tests of a suite", () => {
   test("pass when an upcoming clause fails, and tell it", async () => {
     const failing = clause({ upcoming: true, run: () => Promise.reject(new Error("not yet")) });
     const tests = suiteTests("HistoryStore", [failing], suite());
-    expect(await tests.clauses[0]?.run()).toBe("to be required: not yet");
+    expect(await tests.clauses[0]?.run()).toMatchObject({
+      clause: { outcome: "upcoming" },
+      remark: "to be required, and fails: not yet",
+    });
     expect(tests.conclude()).toBeUndefined();
     expect(tests.summary()).toBe(
       [

@@ -26,8 +26,8 @@ export const variants: readonly Variant[] = [
     fault: "reads an outage as an empty conversation",
     store: stores.OutageReadsAsEmpty,
     caughtBy: {
-      H08: /read must reject during an outage; it resolved with .*"version":""/,
-      H10: /read must reject during an outage/,
+      H08: /read during an outage: must reject with unavailable or .*; it resolved with .*"version":""/,
+      H10: /read during an outage: must reject with unavailable/,
     },
   },
   {

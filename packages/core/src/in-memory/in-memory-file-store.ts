@@ -33,18 +33,21 @@ export class InMemoryFileStore implements FileStore {
     if (typeof text !== "string" || !text.isWellFormed()) {
       throw configurationError("text", "must be a string without lone surrogates");
     }
+    const { ifMatch, ifNoneMatch } = options;
+    if (ifNoneMatch !== undefined && ifNoneMatch !== "*") {
+      throw configurationError("ifNoneMatch", 'must be "*"');
+    }
+    // Loaded at the first write: programs that keep no files need not carry it. From here on nothing waits.
+    const { clashOf } = await import("./file-clash.ts");
     const folded = foldFileName(path);
     const existing = files.get(folded);
-    if (existing && existing.path !== path) {
-      throw conflict("the file exists in other case or Unicode form", existing.etag);
+    const clash = existing?.path === path ? undefined : clashOf(files, path, folded);
+    if (clash) {
+      throw conflict("the name is taken", clash.etag);
     }
-    if (existing && options.ifNoneMatch !== undefined) {
-      throw conflict("the file exists", existing.etag);
-    }
-    if (options.ifMatch !== undefined && options.ifMatch !== existing?.etag) {
+    if ((existing && ifNoneMatch) || (ifMatch !== undefined && ifMatch !== existing?.etag)) {
       throw conflict("the etag does not match", existing?.etag);
     }
-    assertNoClash(files, folded);
     this.#writes += 1;
     const etag = String(this.#writes);
     files.set(folded, { path, text, etag });
@@ -69,10 +72,11 @@ export class InMemoryFileStore implements FileStore {
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
+    const { directory = "" } = options;
     // Loaded at the first search: programs that never search need not carry a matcher.
     const { searchFiles } = await import("../file-search.ts");
     // The files are taken at one point in time: what is written during a pause is not looked at.
-    const files = this.#below(options.directory ?? "", options);
+    const files = this.#below(directory, options);
     const makeError = (code: ErrorCode, message: string) =>
       new AgentFrameworkError(code, message, { provider: "in-memory" });
     return searchFiles(files, pattern, { limit, timeoutMs, signal: options.signal, makeError });
@@ -95,14 +99,5 @@ export class InMemoryFileStore implements FileStore {
     return [...files.values()]
       .filter((file) => file.path.startsWith(prefix))
       .sort((left, right) => (left.path < right.path ? -1 : 1));
-  }
-}
-
-/** A name cannot be a file and a directory at once. */
-function assertNoClash(files: ReadonlyMap<string, File>, folded: string): void {
-  for (const [other, file] of files) {
-    if (other.startsWith(`${folded}/`) || folded.startsWith(`${other}/`)) {
-      throw conflict("a file and a directory clash", file.etag);
-    }
   }
 }

@@ -1,4 +1,4 @@
-import { configurationError } from "../errors.ts";
+import { type AgentFrameworkError, configurationError } from "../errors.ts";
 import { KnownRecord } from "../message-record.ts";
 import type { HistoryStore } from "../ports/history-store.ts";
 import type {
@@ -145,20 +145,20 @@ export class InMemoryHistoryStore implements HistoryStore {
     assertObject(range, "range");
     const conversation = this.#find(key);
     this.#assertVersion(conversation, options.ifVersion);
-    const stored = conversation?.records ?? [];
-    const from = indexOfId(stored, range.fromId, "range.fromId");
-    const through = indexOfId(stored, range.throughId, "range.throughId");
-    if (conversation === undefined || through < from) {
-      throw configurationError("range", "fromId must not come after throughId");
+    if (conversation === undefined) {
+      throw notStored("range");
     }
-    const removed = new Set(stored.slice(from, through + 1).map((record) => record.id));
+    const stored = conversation.records;
+    const from = indexOfId(stored, range.fromId, "range.fromId");
+    const count = indexOfId(stored.slice(from), range.throughId, "range.throughId") + 1;
+    const removed = new Set(stored.slice(from, from + count).map((record) => record.id));
     for (const [index, { id }] of records.entries()) {
       if (conversation.ids.has(id) && !removed.has(id)) {
         throw configurationError(`records[${index}].id`, "is stored outside of the range");
       }
       conversation.ids.add(id);
     }
-    conversation.records = stored.toSpliced(from, through + 1 - from, ...records.map(kept));
+    conversation.records = stored.toSpliced(from, count, ...records.map(kept));
     this.#touch(conversation);
     return { version: conversation.version };
   }
@@ -166,15 +166,16 @@ export class InMemoryHistoryStore implements HistoryStore {
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
     assertListFilter(filter);
-    const limit = options.limit ?? 100;
+    // The text of the last key of a page; all of them begin like this.
+    const { limit = 100, cursor = "[" } = options;
     assertCount(limit, "limit", 1);
-    const texts = [...this.#conversations.keys()].filter(
-      (text) => options.cursor === undefined || text > options.cursor,
-    );
+    if (cursor[0] !== "[") {
+      throw configurationError("cursor", "must come from a page");
+    }
     const items: HistoryKeyInfo[] = [];
-    for (const text of texts.sort()) {
+    for (const text of [...this.#conversations.keys()].sort()) {
       const conversation = this.#live(text);
-      if (conversation === undefined || !matches(conversation.key, filter)) {
+      if (conversation === undefined || text <= cursor || !matches(conversation.key, filter)) {
         continue;
       }
       const last = items.at(-1);
@@ -239,9 +240,13 @@ function kept(record: HistoryRecord): HistoryRecord {
 function indexOfId(records: readonly HistoryRecord[], id: string, field: string): number {
   const index = records.findLastIndex((record) => record.id === id);
   if (index < 0) {
-    throw conflict(`${field}: the record is no longer stored`);
+    throw notStored(field);
   }
   return index;
+}
+
+function notStored(field: string): AgentFrameworkError {
+  return conflict(`${field}: the record is no longer stored`);
 }
 
 function matches(key: HistoryKey, filter: HistoryListFilter): boolean {

@@ -1,5 +1,4 @@
 import { assertStateText, assertTags } from "../backend/state-input.ts";
-import { configurationError } from "../errors.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import type { Scope, StateCapabilities, StateItem, StateKey, StateListOptions, Tags } from "../ports/state-types.ts";
 import { assertCount, assertName, assertObject, assertOneOf } from "../store-input.ts";
@@ -75,19 +74,20 @@ export class InMemoryStateStore implements StateStore {
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string | undefined }> {
     const items = this.#enter("-", options);
-    const { tags = {}, limit = 100, order = "asc" } = options;
+    const { tags = {}, limit = 100, order = "asc", cursor } = options;
     assertTags(tags);
     assertCount(limit, "limit", 1);
     assertOneOf(order, "order", ["asc", "desc"]);
     const direction = order === "asc" ? 1 : -1;
-    const after = options.cursor === undefined ? undefined : Number(options.cursor);
-    if (after !== undefined && !Number.isSafeInteger(after)) {
-      throw configurationError("cursor", "must come from an earlier page");
+    let after = -direction * Number.POSITIVE_INFINITY;
+    if (cursor !== undefined) {
+      after = Number.parseInt(cursor, 10);
+      assertCount(after, "cursor", 0);
     }
     const matching = [...items.keys()]
       .map((key) => this.#live(items, key))
       .filter((entry) => entry !== undefined)
-      .filter((entry) => after === undefined || (entry.created - after) * direction > 0)
+      .filter((entry) => (entry.created - after) * direction > 0)
       .filter((entry) => Object.entries(tags).every(([name, value]) => entry.tags[name] === value))
       .sort((left, right) => (left.created - right.created) * direction);
     const page = matching.slice(0, limit);

@@ -35,8 +35,9 @@ export interface FileEntry {
 
 /**
  * Text files under relative, normalized paths (`/` between segments). A path that is absolute, leaves the root, or
- * holds a drive letter, a reserved device name, NUL or an empty segment is refused with `configuration`. Links are not followed. Names that
- * differ only in case or Unicode form never overwrite each other silently: the second one is a `conflict`.
+ * holds a drive letter, a reserved device name, NUL or an empty segment is refused with `configuration`. Links are not followed. Names of
+ * files and directories that differ only in case or Unicode form never overwrite each other silently: the second one is a
+ * `conflict`, and so is a file where a directory is, or the other way around.
  */
 export interface FileStore {
   readonly contractVersion: 1;
@@ -65,6 +66,9 @@ export interface FileStore {
    */
   search(pattern: string, options?: FileSearchOptions): Promise<FileMatch[]>;
 
-  /** Releases what the store opened itself. */
+  /**
+   * Releases what the store opened itself; a client that was passed in stays open. A later call rejects, or opens again what it
+   * needs, as the store says; it is never answered as if nothing were stored.
+   */
   close?(): Promise<void>;
 }

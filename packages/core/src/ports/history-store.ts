@@ -59,6 +59,9 @@ export interface HistoryStore {
   /** Pages over conversations, each once, never an expired one. */
   list?(filter: HistoryListFilter, options?: HistoryListOptions): Promise<HistoryList>;
 
-  /** Releases what the store opened itself; a client that was passed in stays open. */
+  /**
+   * Releases what the store opened itself; a client that was passed in stays open. A later call rejects, or opens again what it
+   * needs, as the store says; it is never answered as if nothing were stored.
+   */
   close?(): Promise<void>;
 }

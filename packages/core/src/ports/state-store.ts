@@ -33,6 +33,9 @@ export interface StateStore {
     options?: StateListOptions,
   ): Promise<{ readonly keys: readonly StateKey[]; readonly cursor?: string | undefined }>;
 
-  /** Releases what the store opened itself. */
+  /**
+   * Releases what the store opened itself; a client that was passed in stays open. A later call rejects, or opens again what it
+   * needs, as the store says; it is never answered as if nothing were stored.
+   */
   close?(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { ensure, expectCode, same } from "../expect.ts";
+import type { ErrorCode } from "@agentfw/core";
+import { ensure, expectCode, expectError, same } from "../expect.ts";
 import { duringOutage, expectOutage, openWithDeadline } from "../outage.ts";
 import { soon } from "../soon.ts";
 import { expectWrongOptionsRefused } from "../wrong-options.ts";
@@ -46,8 +46,8 @@ export const failureClauses: readonly ChatClause[] = [
       const opened = await trial.open();
       await opened.interruptNext?.("cut");
       const error = await rejectionOf(ask(opened.client), "an answer that breaks off");
-      ensure(isAgentFrameworkError(error), "what is thrown is an error of the framework", error);
-      ensure(error.retryable, "an answer that broke off can be asked for again", error);
+      const { retryable } = expectError(error, "an answer that breaks off");
+      ensure(retryable, "an answer that broke off can be asked for again", error);
     },
   },
   {
@@ -112,7 +112,7 @@ export const failureClauses: readonly ChatClause[] = [
       await opened.failNext?.("failed");
       const updates = client.stream(QUESTION, {})[Symbol.asyncIterator]();
       const first = await rejectionOf(updates.next(), "the first piece of an answer that failed");
-      ensure(isAgentFrameworkError(first), "what is thrown is an error of the framework", first);
+      expectError(first, "the first piece of an answer that failed");
       same((await updates.next()).done, true, "the iteration is over after its failure");
     },
   },

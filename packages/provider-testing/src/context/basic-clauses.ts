@@ -1,5 +1,6 @@
 import { AgentSession, type ContextProvider, groupMessages, isDangling, type Message, openCalls } from "@agentfw/core";
-import { ensure, same, sameList, show } from "../expect.ts";
+import { ensure, same, sameList } from "../expect.ts";
+import { show } from "../show.ts";
 import { expectWrongOptionsRefused } from "../wrong-options.ts";
 import type { ContextClause } from "./support.ts";
 import { companion, fullTurn, sessionOf, Turn, text } from "./turn.ts";

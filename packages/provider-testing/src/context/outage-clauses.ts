@@ -1,5 +1,5 @@
-import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { ensure, sameList, show } from "../expect.ts";
+import type { ErrorCode } from "@agentfw/core";
+import { ensure, expectError, sameList } from "../expect.ts";
 import { DEADLINE_MS, duringOutage, openWithDeadline } from "../outage.ts";
 import { soon } from "../soon.ts";
 import { type ContextClause, rememberedAlone, sayWords, wordsIn, wordsOf } from "./support.ts";
@@ -147,7 +147,6 @@ async function thrownBy(call: Promise<unknown>): Promise<unknown> {
 
 function expectOutageError(error: unknown): void {
   if (error !== undefined) {
-    const isTyped = isAgentFrameworkError(error) && OUTAGE_CODES.includes(error.code);
-    ensure(isTyped, `what a hook throws during an outage is ${OUTAGE_CODES.join(" or ")}`, show(error));
+    expectError(error, "what a hook throws during an outage", ...OUTAGE_CODES);
   }
 }

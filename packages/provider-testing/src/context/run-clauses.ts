@@ -1,5 +1,5 @@
-import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
-import { ensure, sameList } from "../expect.ts";
+import { AgentFrameworkError } from "@agentfw/core";
+import { ensure, expectError, sameList } from "../expect.ts";
 import { type ContextClause, onlyHistory, rememberedAlone, sayWords, wordsIn, wordsOf } from "./support.ts";
 import { fullTurn, sessionOf, Turn } from "./turn.ts";
 
@@ -60,7 +60,7 @@ export const runClauses: readonly ContextClause[] = [
         await turn.answer(answer);
       } catch (thrown) {
         error = thrown;
-        ensure(isAgentFrameworkError(thrown, "configuration"), "what is thrown is a configuration error", thrown);
+        expectError(thrown, "a run without a session, unless it works", "configuration");
       }
       await turn.end(error);
       if (provider.loadsHistory === true) {

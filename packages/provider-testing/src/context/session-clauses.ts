@@ -76,12 +76,12 @@ export const sessionClauses: readonly ContextClause[] = [
       const count = first.added().length;
       const turns = [first, ...(await all([begin("second", 0), begin("first", 1), begin("second", 1)]))];
       for (const turn of turns) {
-        sameList(frameOf(turn), frame, "the instructions and tools of a run");
+        sameList(frameOf(turn), frame, "the lines of instructions and the tools of a run");
         same(turn.added().length, count, "the number of messages that are added to a first run");
         await turn.end();
       }
       const again = await begin("first", 2);
-      sameList(frameOf(again), frame, "the instructions and tools of a run after others");
+      sameList(frameOf(again), frame, "the lines of instructions and the tools of a run after others");
     },
   },
   {

@@ -53,10 +53,13 @@ export async function sayWords(
   return words;
 }
 
-/** What a run is given apart from messages: the part that does not depend on what was said before. */
+/**
+ * What a run is given apart from messages: the part that does not depend on what was said before. Lines of instructions
+ * are counted and not compared, since they may tell the time.
+ */
 export function frameOf(turn: Turn): string[] {
   return [
-    ...turn.run.instructions.map((line) => `instructions: ${line}`),
+    ...turn.run.instructions.map((_, index) => `instructions: line ${index + 1}`),
     ...turn.tools().map(({ name }) => `tool: ${name}`),
   ];
 }

@@ -1,5 +1,6 @@
 import type { FileStore } from "@agentfw/core";
-import { all, ensure, expectCode, same, sameList, show } from "../expect.ts";
+import { all, ensure, expectCode, same, sameList } from "../expect.ts";
+import { show } from "../show.ts";
 import { expectFile, expectListed, expectNoFile, type FileClause } from "./support.ts";
 
 const TEXTS: readonly string[] = [

@@ -1,7 +1,14 @@
-import { type FileStore, isAgentFrameworkError } from "@agentfw/core";
-import { endings, ensure, expectAbort, present, same } from "../expect.ts";
+import type { FileStore } from "@agentfw/core";
+import { endings, ensure, expectAbort, expectError, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
-import { expectOptionsRefused } from "../wrong-options.ts";
+import {
+  type CallBeforeOptions,
+  expectMembersRefused,
+  expectOptionsRefused,
+  NO_NUMBERS,
+  NO_OWNERS,
+  NO_TEXTS,
+} from "../wrong-options.ts";
 import { expectFile, expectListed, type FileClause } from "./support.ts";
 
 const SECRET = "c0ffee-secret-c0ffee";
@@ -101,21 +108,22 @@ export const boundaryClauses: readonly FileClause[] = [
         store.write("a.md", `${SECRET}\ud83d`, scope),
         store.search("(", scope),
       ]);
-      for (const { error } of ended) {
-        ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
-        ensure(!error.message.includes(SECRET), "an error message carries no text and no owner");
+      for (const [index, { error, value }] of ended.entries()) {
+        ensure(error !== undefined, `call ${index} of these rejects`, value);
+        const { message } = expectError(error, `call ${index} of these`);
+        ensure(!message.includes(SECRET), "an error message carries no text and no owner");
       }
     },
   },
   {
     id: "F36",
-    title: "options that are no object, and a signal that is none, are refused by every call",
+    title: "options that are no object, and members of them of the wrong type, are refused by every call",
     contract: "FileStore; HistoryStore 14",
     reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
     async run(trial) {
-      const { store } = await trial.open();
+      const { store, asOwner } = await trial.open();
       await store.write("a.md", "one");
-      await expectOptionsRefused(store, [
+      const every: readonly CallBeforeOptions[] = [
         ["read", "a.md"],
         ["write", "b.md", "two"],
         ["write", "a.md", "two"],
@@ -124,7 +132,21 @@ export const boundaryClauses: readonly FileClause[] = [
         ["list", ""],
         ["search", "o"],
         ...(store.listEntries === undefined ? [] : [["listEntries", ""] as const]),
-      ]);
+      ];
+      await expectOptionsRefused(store, every);
+      for (const path of ["a.md", "b.md"]) {
+        const conditions = { ifMatch: NO_TEXTS, ifNoneMatch: [...NO_TEXTS, "an etag"] };
+        await expectMembersRefused(store, ["write", path, "two"], conditions);
+      }
+      await expectMembersRefused(store, ["search", "o"], {
+        limit: NO_NUMBERS,
+        timeoutMs: NO_NUMBERS,
+        directory: NO_TEXTS,
+      });
+      // A store that derives the identity itself ignores the owner.
+      for (const call of asOwner === undefined ? every : []) {
+        await expectMembersRefused(store, call, { owner: NO_OWNERS });
+      }
       await expectFile(store, "a.md", "one", "after refused calls");
       await expectListed(store, "", ["a.md"], "the files after refused calls");
     },

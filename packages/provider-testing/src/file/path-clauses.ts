@@ -1,6 +1,7 @@
 import type { FileStore } from "@agentfw/core";
-import { all, endings, ensure, expectCode, present, same, sameList, show } from "../expect.ts";
+import { all, endings, ensure, expectCode, present, same, sameList } from "../expect.ts";
 import type { OpenedFileStore } from "../opened.ts";
+import { show } from "../show.ts";
 import { expectFile, expectListed, expectNoFile, type FileClause } from "./support.ts";
 
 /** Paths that lead out, or mean something else on some system. */

@@ -1,4 +1,5 @@
-import { ensure, expectCode, same, show } from "../expect.ts";
+import { ensure, expectCode, same } from "../expect.ts";
+import { show } from "../show.ts";
 import { conversation, expectRecords, expectStored, type HistoryClause, record, records } from "./support.ts";
 
 /** What every HistoryStore does, whatever else it can. */

@@ -1,5 +1,6 @@
-import { ensure, expectCode, same, sameList, show } from "../expect.ts";
+import { ensure, expectCode, same, sameList } from "../expect.ts";
 import { withLifetime } from "../lifetime.ts";
+import { show } from "../show.ts";
 import { conversation, expectStored, type HistoryClause, record, records } from "./support.ts";
 
 const CAPABILITIES = { capabilities: ["ttl"] };

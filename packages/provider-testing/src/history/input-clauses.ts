@@ -1,7 +1,8 @@
 import type { HistoryKey, HistoryStore } from "@agentfw/core";
-import { ensure, expectCode, sameList, show } from "../expect.ts";
+import { ensure, expectCode, present, sameList } from "../expect.ts";
+import { show } from "../show.ts";
 import { HOSTILE_NAMES, mayBeRefused } from "../texts.ts";
-import { expectOptionsRefused } from "../wrong-options.ts";
+import { expectMembersRefused, expectOptionsRefused, NO_NUMBERS, NO_TEXTS } from "../wrong-options.ts";
 import { conversation, expectStored, type HistoryClause, type HistoryTrial, record, records } from "./support.ts";
 
 /** Owners that a careless encoding makes one of. */
@@ -147,7 +148,7 @@ export const inputClauses: readonly HistoryClause[] = [
   },
   {
     id: "H88",
-    title: "options that are no object, and a signal that is none, are refused by every call",
+    title: "options that are no object, and members of them of the wrong type, are refused by every call",
     contract: "HistoryStore 3, 14",
     reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
     async run(trial) {
@@ -164,10 +165,29 @@ export const inputClauses: readonly HistoryClause[] = [
           : []),
         ...(list ? [["list", { owner: null }] as const] : []),
       ]);
+      await expectMembers(trial, store);
       await expectStored(store, conversation(), records("a", 1), "after refused calls");
     },
   },
 ];
+
+/** Without the capability, what belongs to it is `unsupported`, whatever it is. */
+async function expectMembers(trial: HistoryTrial, store: HistoryStore): Promise<void> {
+  const codes = trial.declares("conditionalAppend") ? [] : (["unsupported"] as const);
+  const condition = { ifVersion: NO_TEXTS };
+  await expectMembersRefused(store, ["append", conversation(), records("b", 1)], condition, ...codes);
+  if (trial.declares("replace")) {
+    const range = { fromId: "a-0", throughId: "a-0" };
+    await expectMembersRefused(store, ["replace", conversation(), range, records("b", 1)], condition, ...codes);
+  }
+  if (trial.declares("list")) {
+    await expectMembersRefused(store, ["list", { owner: null }], { limit: NO_NUMBERS, cursor: NO_TEXTS });
+    for (const source of NO_TEXTS) {
+      const call = Reflect.apply(present(store.list, "list"), store, [{ owner: null, source }]);
+      await expectCode(call, `list with the source ${show(source)}`, "configuration");
+    }
+  }
+}
 
 async function expectKeyRefused(store: HistoryStore, key: HistoryKey, what: string): Promise<void> {
   const range = { fromId: "a", throughId: "a" };

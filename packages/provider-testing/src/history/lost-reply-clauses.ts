@@ -1,13 +1,5 @@
 import { ensure, resolvedOrRetryable, resolvedOrUnknown, same } from "../expect.ts";
-import {
-  conversation,
-  expectStored,
-  type HistoryClause,
-  type HistoryTrial,
-  idsOf,
-  record,
-  records,
-} from "./support.ts";
+import { conversation, expectStored, type HistoryClause, idsOf, record, records } from "./support.ts";
 
 const LOST_REPLY = ["loseNextReply"] as const;
 
@@ -42,9 +34,8 @@ export const lostReplyClauses: readonly HistoryClause[] = [
     title: "a conditional append whose reply was lost is no conflict with itself, nor is its repetition",
     contract: "HistoryStore 2, 6",
     reason: "A caller that is told of a conflict asks the model again, and pays and answers twice.",
-    requires: { hooks: LOST_REPLY },
+    requires: { capabilities: ["conditionalAppend"], hooks: LOST_REPLY },
     async run(trial) {
-      onlyWith(trial, "conditionalAppend");
       const opened = await trial.open();
       const { store } = opened;
       const key = conversation();
@@ -61,9 +52,8 @@ export const lostReplyClauses: readonly HistoryClause[] = [
     title: "a replace whose reply was lost is carried out once",
     contract: "HistoryStore 11, 13",
     reason: "A summary that is said to have failed is made again, of what it has replaced.",
-    requires: { hooks: LOST_REPLY },
+    requires: { capabilities: ["replace"], hooks: LOST_REPLY },
     async run(trial) {
-      onlyWith(trial, "replace");
       const opened = await trial.open();
       const { store } = opened;
       const key = conversation();
@@ -136,10 +126,3 @@ export const lostReplyClauses: readonly HistoryClause[] = [
     },
   },
 ];
-
-/** A store over nothing that can lose a reply is no worse for it: these clauses are no part of the capability's proof. */
-function onlyWith(trial: HistoryTrial, capability: string): void {
-  if (!trial.declares(capability)) {
-    trial.notCovered(`the store does not declare ${capability}`);
-  }
-}

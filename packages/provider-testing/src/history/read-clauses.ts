@@ -1,4 +1,6 @@
-import { ensure, expectCode, same, show } from "../expect.ts";
+import { ensure, expectCode, same } from "../expect.ts";
+import { show } from "../show.ts";
+import { INVENTED_CURSORS } from "../texts.ts";
 import { conversation, expectRecords, type HistoryClause, readBackwards, record, records } from "./support.ts";
 
 /** The newest records, and the way back from them. */
@@ -131,7 +133,7 @@ export const readClauses: readonly HistoryClause[] = [
     async run(trial) {
       const { store } = await trial.open();
       await store.append(conversation(), records("a", 10));
-      for (const before of ["no such cursor", "-1", "{}", "\u0000"]) {
+      for (const before of INVENTED_CURSORS) {
         const call = store.read(conversation(), { last: 5, before });
         await expectCode(call, `before: ${show(before)}`, "configuration", "conflict", "not_found");
       }

@@ -1,4 +1,5 @@
-import { ensure, expectCode, fail, same, sameList, show } from "../expect.ts";
+import { ensure, expectCode, fail, same, sameList } from "../expect.ts";
+import { show } from "../show.ts";
 import { HOSTILE_NAMES, JSON_TEXTS, jsonOfSize, mayBeRefused } from "../texts.ts";
 import { expectAbsent, expectItem, expectKeys, type StateClause, sameTags, value } from "./support.ts";
 

@@ -1,7 +1,7 @@
-import { isAgentFrameworkError, type StateStore } from "@agentfw/core";
-import { all, endings, ensure, expectAbort, present, same } from "../expect.ts";
+import type { ErrorCode, StateStore } from "@agentfw/core";
+import { all, endings, ensure, expectAbort, expectError, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
-import { expectOptionsRefused } from "../wrong-options.ts";
+import { expectMembersRefused, expectOptionsRefused, NO_NUMBERS, NO_OWNERS, NO_TEXTS } from "../wrong-options.ts";
 import { expectAbsent, expectItem, expectKeys, type StateClause, value } from "./support.ts";
 
 const SECRET = "c0ffee-secret-c0ffee";
@@ -135,32 +135,45 @@ export const boundaryClauses: readonly StateClause[] = [
         store.set("a", `{${SECRET}`),
         store.set("", value(SECRET)),
       ]);
-      for (const { error } of ended) {
-        ensure(isAgentFrameworkError(error), "every one of these calls rejects with an error of the framework", error);
-        ensure(!error.message.includes(SECRET), "an error message carries nothing that is stored");
+      for (const [index, { error, value }] of ended.entries()) {
+        ensure(error !== undefined, `call ${index} of these rejects`, value);
+        const { message } = expectError(error, `call ${index} of these`);
+        ensure(!message.includes(SECRET), "an error message carries nothing that is stored");
       }
     },
   },
   {
     id: "S43",
-    title: "options that are no object, and a signal that is none, are refused by every call",
+    title: "options that are no object, and members of them of the wrong type, are refused by every call",
     contract: "StateStore; HistoryStore 14",
     reason: "A limit, a condition or an owner that was passed wrongly must not be taken for none.",
     async run(trial) {
-      const { store } = await trial.open();
+      const { store, asOwner } = await trial.open();
       await store.set("a", value(1));
-      await expectOptionsRefused(store, [
-        ["create", "b", value(2)],
-        ["set", "a", value(2)],
-        ["get", "a"],
-        ["delete", "a"],
-        ["listKeys"],
-      ]);
+      const [create, set, remove] = [
+        ["create", "b", value(2)] as const,
+        ["set", "a", value(2)] as const,
+        ["delete", "a"] as const,
+      ];
+      const every = [create, set, ["get", "a"], remove, ["listKeys"]] as const;
+      await expectOptionsRefused(store, every);
+      for (const call of [set, remove]) {
+        await expectMembersRefused(store, call, { ifMatch: NO_TEXTS });
+      }
+      await expectMembersRefused(store, ["listKeys"], { limit: NO_NUMBERS, cursor: NO_TEXTS, order: NO_TEXTS });
+      // A store that derives the identity itself ignores the owner.
+      for (const call of asOwner === undefined ? every : []) {
+        await expectMembersRefused(store, call, { owner: NO_OWNERS }, ...withoutIsolation(store));
+      }
       await expectItem(store, "a", value(1), "after refused calls");
       await expectKeys(store, ["a"], "the keys after refused calls");
     },
   },
 ];
+
+function withoutIsolation({ capabilities }: StateStore): readonly ErrorCode[] {
+  return capabilities.isolation ? [] : ["unsupported"];
+}
 
 function everyCall(store: StateStore, signal?: AbortSignal): NamedCalls {
   return {

@@ -1,4 +1,6 @@
-import { all, ensure, same, sameList } from "../expect.ts";
+import { all, endings, ensure, expectError, same, sameList } from "../expect.ts";
+import { show } from "../show.ts";
+import { INVENTED_CURSORS } from "../texts.ts";
 import { expectKeys, listAll, type StateClause, sameTags, value } from "./support.ts";
 
 /** Keys, and the tags they are found by. */
@@ -127,6 +129,29 @@ export const listClauses: readonly StateClause[] = [
       same(page.keys.length, 100, "the number of keys on the first page");
       ensure(page.cursor !== undefined, "the first page of 130 keys has a cursor");
       await expectKeys(store, keys, "all pages");
+    },
+  },
+  {
+    id: "S48",
+    title: "a cursor that the store never gave is refused or leads nowhere, and never to the beginning again",
+    contract: "StateStore",
+    reason: "Whoever goes on by it works through all that was done already, again and again.",
+    upcoming: true,
+    async run(trial) {
+      const { store } = await trial.open();
+      for (const key of ["a", "b", "c"]) {
+        await store.set(key, value(key));
+      }
+      for (const cursor of INVENTED_CURSORS) {
+        const guarantee = `listKeys with the cursor ${show(cursor)}`;
+        const [ended] = await endings([store.listKeys({ cursor, limit: 2 })]);
+        if (ended?.error === undefined) {
+          // Services may take it for a place behind everything; what is there is nothing.
+          same(ended?.value?.keys.length, 0, `${guarantee}, unless it rejects: the number of keys`);
+        } else {
+          expectError(ended.error, `${guarantee}, unless it gives nothing`, "configuration", "conflict", "not_found");
+        }
+      }
     },
   },
 ];

@@ -1,7 +1,8 @@
 import type { StateItem, StateKey, StateListOptions, StateStore } from "@agentfw/core";
 import type { ContractClause, Trial } from "../clause.ts";
-import { ensure, present, same, sameList, show } from "../expect.ts";
+import { ensure, present, same, sameList } from "../expect.ts";
 import type { OpenedStateStore } from "../opened.ts";
+import { show } from "../show.ts";
 
 /** A clause of the contract of StateStore. */
 export type StateClause = ContractClause<OpenedStateStore>;

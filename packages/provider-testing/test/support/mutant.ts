@@ -129,6 +129,12 @@ export function chatMutant(
   return { name, kills, spares, rejects, open: openChatWith(make, wrongOptions) };
 }
 
+/** The options without a member that is of another type than it should be: what takes it for none. */
+export function lenient<T>(options: T, name: string, type: "string" | "number"): T {
+  const isWrong = typeof options === "object" && options !== null && typeof Reflect.get(options, name) !== type;
+  return isWrong ? { ...options, [name]: undefined } : options;
+}
+
 /** Runs one piece of work after the other. */
 export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -3,10 +3,12 @@ import type { Mutant } from "../../support/mutant.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { fileAndConditionMutants } from "./file-mutants.ts";
 import { pathAndSearchMutants } from "./search-mutants.ts";
+import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective FileStore. */
 export const fileMutants: readonly Mutant<OpenedFileStore>[] = [
   ...boundaryMutants,
   ...fileAndConditionMutants,
   ...pathAndSearchMutants,
+  ...wrongTypeMutants,
 ];

@@ -26,6 +26,10 @@ function onError(store: Required<HistoryStore>, change: (error: unknown) => unkn
   };
 }
 
+function isInvented(cursor: unknown): boolean {
+  return typeof cursor === "string" && !cursor.startsWith("[");
+}
+
 function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof AgentFrameworkError && codes.includes(error.code);
 }
@@ -199,6 +203,10 @@ const listMutants: readonly Mutant<OpenedHistoryStore>[] = [
         ...options,
         limit: options?.limit === undefined || !(options.limit >= 1) ? options?.limit : 1_000,
       }),
+  })),
+  historyMutant("begins a list again at a cursor that it never gave", ["H80"], (store) => ({
+    list: (filter, options) =>
+      store.list(filter, isInvented(options?.cursor) ? { ...options, cursor: undefined } : options),
   })),
   historyMutant("keeps cleared conversations in its index", ["H81"], (store, world) => ({
     append: async (key, records, options) => {

@@ -8,6 +8,7 @@ import { readMutants } from "./read-mutants.ts";
 import { replaceMutants } from "./replace-mutants.ts";
 import { versionMutants } from "./version-mutants.ts";
 import { writeMutants } from "./write-mutants.ts";
+import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective HistoryStore. */
 export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
@@ -19,4 +20,5 @@ export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...replaceMutants,
   ...versionMutants,
   ...writeMutants,
+  ...wrongTypeMutants,
 ];

@@ -7,6 +7,7 @@ import { itemAndConditionMutants } from "./item-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
 import { narrowMutants } from "./narrow-mutants.ts";
+import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective StateStore. */
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
@@ -17,4 +18,5 @@ export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...narrowMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
+  ...wrongTypeMutants,
 ];
