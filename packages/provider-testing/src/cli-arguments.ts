@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from "citty";
+import type { RunLimits } from "./cli-events.ts";
 import { KIND_NAMES, openerNames, type SubjectKind } from "./cli-kinds.ts";
 
 /** The command was called the wrong way; the message says how. */
@@ -13,7 +14,23 @@ export interface CliOptions {
   readonly only: readonly string[] | undefined;
   /** A path, or `-` for the standard output. */
   readonly json: string | undefined;
+  /** How long loading, opening and each clause may take, where it is not as ever. */
+  readonly timeoutMs: number | undefined;
   readonly list: boolean;
+}
+
+/** What a timer can wait at most, less what is waited for beside. */
+const LONGEST_MS = 2_000_000_000;
+
+/** How long each part of a run may take when nothing else is said. */
+const DEFAULT_LIMITS: RunLimits = { loadMs: 30_000, openMs: 30_000, clauseMs: 60_000 };
+
+/** For one who looks at a run with a debugger, and stops it. */
+export const NO_LIMITS: RunLimits = { loadMs: LONGEST_MS, openMs: LONGEST_MS, clauseMs: LONGEST_MS };
+
+/** The limits of a run; all are `timeoutMs` where that is given. */
+export function limitsOf({ timeoutMs }: Pick<CliOptions, "timeoutMs">): RunLimits {
+  return timeoutMs === undefined ? DEFAULT_LIMITS : { loadMs: timeoutMs, openMs: timeoutMs, clauseMs: timeoutMs };
 }
 
 const ARGUMENTS = {
@@ -34,6 +51,11 @@ const ARGUMENTS = {
       "Write the reports to this file, as a JSON array; - writes them to the standard output, and the rest elsewhere",
     valueHint: "FILE",
   },
+  timeout: {
+    type: "string",
+    description: `How long each clause may take, default ${DEFAULT_LIMITS.clauseMs}, and how long loading the file and opening once may take before them, default ${DEFAULT_LIMITS.loadMs} each`,
+    valueHint: "MILLISECONDS",
+  },
   list: { type: "boolean", description: "List the clauses and what each needs, and run nothing" },
   version: { type: "boolean", alias: "v", description: "Show the version of the kit" },
   help: { type: "boolean", alias: "h", description: "Show this text" },
@@ -48,9 +70,11 @@ const COMMAND = defineCommand({
 });
 
 const EXIT_CODES = [
-  "Exit code 0: all that is required held.",
-  "          1: something did not, or a declared capability was not covered and no reason was given.",
-  "          2: the command was called the wrong way, or open() failed.",
+  "Exit code 0: all clauses were run, and all that is required held.",
+  "          1: something did not, or a declared capability was not covered and no reason was given, or the run broke off.",
+  "          2: the command was called the wrong way, or the file could not be loaded, or open() failed.",
+  "          130, 143, 141: it was ended by Ctrl-C, by SIGTERM, or because nobody reads what it prints.",
+  "The report of a run that did not come to its end holds what was found until then, and says why as `unfinished`.",
 ].join("\n");
 
 /** The text of `--help`, without colors: it is read in logs and pages too. */
@@ -67,14 +91,23 @@ export function readArguments(rawArguments: readonly string[]): CliOptions {
   if (unknown.length > 0 || extra.length > 0) {
     throw new UsageError(`Not understood: ${[...unknown.map((name) => `--${name}`), ...extra].join(" ")}`);
   }
-  const { file, kind, json, only, list = false } = parsed;
+  const { file, kind, json, only, timeout, list = false } = parsed;
   if (file === undefined && !list) {
     throw new UsageError("Missing: FILE, the file that opens what is to be tested");
   }
   if (json === "") {
     throw new UsageError("--json: must be a file, or -");
   }
-  return { file, kind, json, list, only: only?.split(",").map((id) => id.trim().toUpperCase()) };
+  const timeoutMs = timeout === undefined ? undefined : millisecondsOf(timeout);
+  return { file, kind, json, timeoutMs, list, only: only?.split(",").map((id) => id.trim().toUpperCase()) };
+}
+
+function millisecondsOf(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > LONGEST_MS) {
+    throw new UsageError(`--timeout: must be a whole number of milliseconds, from 1 to ${LONGEST_MS}`);
+  }
+  return value;
 }
 
 function parse(rawArguments: readonly string[]) {

@@ -9,8 +9,8 @@ import { fileStoreContract } from "./file/contract.ts";
 import { historyStoreContract } from "./history/contract.ts";
 import type { ContractSuite, HookReasons, OpenedSubject, OpenOptions } from "./opened.ts";
 import { assertReasons } from "./opened-input.ts";
-import type { ClauseResult, ContractReport } from "./report.ts";
-import { assertRunnable, closeOpened, runContract } from "./run.ts";
+import type { ContractReport } from "./report.ts";
+import { assertRunnable, closeOpened, isClosed, type RunOptions, runContract } from "./run.ts";
 import { stateStoreContract } from "./state/contract.ts";
 
 /** The file cannot be used; the message says why and what to do. */
@@ -21,23 +21,44 @@ export interface LoadedSuite {
   readonly name: string;
   readonly port: ContractPort;
   readonly ids: readonly string[];
-  /** Opens once and closes: what is wrong with the file is told once, and not by every clause. */
-  tryOpen(): Promise<void>;
-  run(only: readonly string[] | undefined, onResult: (result: ClauseResult) => void): Promise<ContractReport>;
+  /** Opens once, and gives what closes it. */
+  tryOpen(): Promise<() => Promise<void>>;
+  run(options: RunOptions): Promise<ContractReport>;
+}
+
+const openSubjects = new Set<OpenedSubject>();
+
+/** Closes what the file opened and the kit has not closed yet, as long as a close may take. Never rejects. */
+export async function closeOpenSubjects(): Promise<void> {
+  const open = [...openSubjects].filter((subject) => !isClosed(subject));
+  await Promise.allSettled(open.map(closeOpened));
+}
+
+function keepTrack(opened: OpenedSubject): void {
+  for (const subject of openSubjects) {
+    if (isClosed(subject)) {
+      openSubjects.delete(subject);
+    }
+  }
+  openSubjects.add(opened);
 }
 
 /** Loads the file and gives the contracts it opens something for. */
-export async function loadSuites(file: string, kind: SubjectKind | undefined): Promise<LoadedSuite[]> {
-  const exported = await load(resolve(file));
+export async function loadSuites(
+  file: string,
+  kind: SubjectKind | undefined,
+  clauseTimeoutMs: number | undefined,
+): Promise<LoadedSuite[]> {
+  const asked = { exported: await load(resolve(file)), wanted: kind, clauseTimeoutMs };
   const suites = [
-    suiteOf(exported, kind, KINDS.history, historyStoreContract),
-    suiteOf(exported, kind, KINDS.state, stateStoreContract),
-    suiteOf(exported, kind, KINDS.file, fileStoreContract),
-    suiteOf(exported, kind, KINDS.context, contextProviderContract),
-    suiteOf(exported, kind, KINDS["chat-client"], chatClientContract),
+    suiteOf(asked, KINDS.history, historyStoreContract),
+    suiteOf(asked, KINDS.state, stateStoreContract),
+    suiteOf(asked, KINDS.file, fileStoreContract),
+    suiteOf(asked, KINDS.context, contextProviderContract),
+    suiteOf(asked, KINDS["chat-client"], chatClientContract),
   ].filter((suite) => suite !== undefined);
   if (suites.length === 0) {
-    const found = [...exported.keys()];
+    const found = [...asked.exported.keys()];
     throw new OpenFileError(
       [
         `${file} exports nothing that can be tested${found.length === 0 ? "" : `; it exports ${found.join(", ")}`}.`,
@@ -50,9 +71,14 @@ export async function loadSuites(file: string, kind: SubjectKind | undefined): P
   return suites;
 }
 
+interface Asked {
+  readonly exported: ReadonlyMap<string, unknown>;
+  readonly wanted: SubjectKind | undefined;
+  readonly clauseTimeoutMs: number | undefined;
+}
+
 function suiteOf<O extends OpenedSubject>(
-  exported: ReadonlyMap<string, unknown>,
-  wanted: SubjectKind | undefined,
+  { exported, wanted, clauseTimeoutMs }: Asked,
   definition: Kind,
   contract: readonly ContractClause<O>[],
 ): LoadedSuite | undefined {
@@ -69,9 +95,11 @@ function suiteOf<O extends OpenedSubject>(
   const suite = {
     name: typeof name === "string" ? name : definition.noun,
     cannot: reasons(exported.get("cannot")),
+    clauseTimeoutMs,
     open: async (options?: OpenOptions): Promise<O> => {
       const opened: unknown = await open(options);
       assertOpened<O>(opened, definition);
+      keepTrack(opened);
       return opened;
     },
   };
@@ -80,17 +108,19 @@ function suiteOf<O extends OpenedSubject>(
     port,
     ids: contract.map(({ id }) => id),
     tryOpen: () => tryOpen(suite),
-    run: (only, onResult) => runContract(port, contract, suite, { only, onResult }),
+    run: (options) => runContract(port, contract, suite, options),
   };
 }
 
-async function tryOpen<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<void> {
+async function tryOpen<O extends OpenedSubject>(suite: ContractSuite<O>): Promise<() => Promise<void>> {
   const opened = await suite.open();
   try {
     assertRunnable(opened);
-  } finally {
+  } catch (error) {
     await closeOpened(opened);
+    throw error;
   }
+  return () => closeOpened(opened);
 }
 
 function assertOpened<O extends OpenedSubject>(opened: unknown, { port, member, lacks }: Kind): asserts opened is O {

@@ -1,24 +1,27 @@
-import { writeFile } from "node:fs/promises";
-import { type CliOptions, readArguments, UsageError, usageText } from "./cli-arguments.ts";
-import { type LoadedSuite, loadSuites, OpenFileError } from "./cli-open-file.ts";
+import { url as debuggerUrl } from "node:inspector";
+import { type CliOptions, limitsOf, NO_LIMITS, readArguments, UsageError, usageText } from "./cli-arguments.ts";
+import { type Ending, INTERRUPTION_CODES } from "./cli-ending.ts";
+import { runHere } from "./cli-here.ts";
+import type { CliOutput } from "./cli-output.ts";
+import { Progress } from "./cli-progress.ts";
+import { RunRecord } from "./cli-record.ts";
+import { prepareReportFile, reportText, writeReportFile } from "./cli-report-file.ts";
 import { clauseList, closingText, kitVersion } from "./cli-texts.ts";
-import { all } from "./expect.ts";
-import { type ContractReport, clauseLine, clauseReport, unexplained } from "./report.ts";
+import { runInChild } from "./cli-watch.ts";
+import { unexplained } from "./report.ts";
 
 /** Exit codes of the command. */
 const CODES = { held: 0, broken: 1, misused: 2 } as const;
 
-/** Prints text as it is. */
-export type Write = (text: string) => void;
-
-/** Where the command prints: `write` for what was asked for, `writeAside` for what else there is to say. */
-export interface CliOutput {
-  readonly write: Write;
-  readonly writeAside: Write;
-}
-
-/** Runs the command and gives its exit code: 0 all held, 1 something did not, 2 it was called the wrong way. */
-export async function runCli(rawArguments: readonly string[], output: CliOutput): Promise<number> {
+/**
+ * Runs the command and gives its exit code: 0 all held, 1 something did not or the run broke off, 2 it was called the
+ * wrong way, or that of the signal that ended it. `childScript` is what runs the clauses in a process of their own.
+ */
+export async function runCli(
+  rawArguments: readonly string[],
+  output: CliOutput,
+  childScript: readonly string[],
+): Promise<number> {
   const has = (...names: readonly string[]) => rawArguments.some((argument) => names.includes(argument));
   if (has("--help", "-h")) {
     output.write(await usageText());
@@ -29,17 +32,21 @@ export async function runCli(rawArguments: readonly string[], output: CliOutput)
     return CODES.held;
   }
   try {
-    return await obey(readArguments(rawArguments), output);
+    return await obey(readArguments(rawArguments), output, childScript);
   } catch (error) {
-    if (error instanceof OpenFileError || error instanceof UsageError) {
-      output.writeAside(`${error.message}\nTry --help.\n`);
-      return CODES.misused;
+    if (error instanceof UsageError) {
+      return misused(error.message, output);
     }
     throw error;
   }
 }
 
-async function obey(options: CliOptions, output: CliOutput): Promise<number> {
+function misused(message: string, output: CliOutput): number {
+  output.writeAside(`${message}\nTry --help.\n`);
+  return CODES.misused;
+}
+
+async function obey(options: CliOptions, output: CliOutput, childScript: readonly string[]): Promise<number> {
   const { file, kind, only, list } = options;
   if (list || file === undefined) {
     const text = clauseList(kind, only);
@@ -49,65 +56,65 @@ async function obey(options: CliOptions, output: CliOutput): Promise<number> {
     output.write(text);
     return CODES.held;
   }
-  const chosen = choose(await loadSuites(file, kind), only);
-  await all(chosen.map(tryOpen));
-  return run(chosen, options, output);
+  return run(file, options, output, childScript);
 }
 
-async function run(chosen: readonly LoadedSuite[], { only, json }: CliOptions, output: CliOutput): Promise<number> {
-  const write = json === "-" ? output.writeAside : output.write;
-  const strays: unknown[] = [];
-  // A rejection that nobody waits for would end the process in the middle of the list.
-  const onStray = (error: unknown) => strays.push(error);
-  process.on("unhandledRejection", onStray);
-  const reports: ContractReport[] = [];
-  try {
-    for (const suite of chosen) {
-      write(`${suite.name}: the contract of ${suite.port}\n`);
-      const ids = only?.filter((id) => suite.ids.includes(id));
-      reports.push(await suite.run(ids, (result) => write(`  ${clauseLine(clauseReport(result))}\n`)));
-    }
-    // Node tells of a stray rejection only when the turn that made it has ended.
-    await new Promise((resolve) => setImmediate(resolve));
-  } finally {
-    process.off("unhandledRejection", onStray);
+async function run(
+  file: string,
+  options: CliOptions,
+  output: CliOutput,
+  childScript: readonly string[],
+): Promise<number> {
+  const { kind, only, json } = options;
+  const isStdoutTaken = json === "-";
+  if (json !== undefined && !isStdoutTaken) {
+    prepareReportFile(json);
   }
-  write(closingText(reports, strays));
-  if (json !== undefined) {
-    await writeReports(json, reports, output.write);
+  const progress = new Progress(output.terminal);
+  const record = new RunRecord(file, isStdoutTaken ? output.writeAside : output.write, progress);
+  const finish = (ending: Ending) => {
+    progress.end();
+    return conclude(ending, record, json, output);
+  };
+  const isDebugged = debuggerUrl() !== undefined;
+  const request = { file, kind, only, limits: isDebugged ? NO_LIMITS : limitsOf(options) };
+  const ending = isDebugged
+    ? await runHere(request, record, output, finish)
+    : await runInChild(request, record, output, { script: childScript, isStdoutTaken });
+  return finish(ending);
+}
+
+/** Says how the run ended, writes the reports and gives the exit code. */
+function conclude(ending: Ending, record: RunRecord, json: string | undefined, output: CliOutput): number {
+  const { hasRun, strays = [], refusal } = record;
+  const unfinished = ending.how === "over" ? undefined : whyUnfinished(ending, record);
+  const reports = record.reports(unfinished ?? refusal);
+  if (hasRun) {
+    record.print(closingText(reports, strays));
+  }
+  if (unfinished !== undefined && !(ending.how === "interrupted" && ending.by === "EPIPE")) {
+    output.writeAside(`\nNot finished: ${unfinished}\n`);
+  }
+  if (json !== undefined && reports.length > 0) {
+    if (json === "-") {
+      output.write(reportText(reports));
+    } else {
+      writeReportFile(json, reports);
+    }
+  }
+  if (refusal !== undefined) {
+    return misused(refusal, output);
+  }
+  if (ending.how === "interrupted") {
+    return INTERRUPTION_CODES[ending.by];
+  }
+  if (ending.how === "broken off") {
+    return hasRun ? CODES.broken : CODES.misused;
   }
   const isBroken = reports.some((one) => one.tally.failed > 0 || unexplained(one).length > 0);
   return isBroken || strays.length > 0 ? CODES.broken : CODES.held;
 }
 
-/** The suites that hold any of the clauses that are asked for. */
-function choose(suites: readonly LoadedSuite[], only: readonly string[] | undefined): readonly LoadedSuite[] {
-  const unknown = only?.filter((id) => !suites.some((suite) => suite.ids.includes(id))) ?? [];
-  if (unknown.length > 0) {
-    const ranges = suites.map(({ port, ids }) => `${port} has ${ids[0]} to ${ids.at(-1)}`);
-    throw new UsageError(`No such clause: ${unknown.join(", ")}. ${ranges.join("; ")}.`);
-  }
-  return suites.filter((suite) => only === undefined || suite.ids.some((id) => only.includes(id)));
-}
-
-async function tryOpen(suite: LoadedSuite): Promise<void> {
-  try {
-    await suite.tryOpen();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new OpenFileError(`open() failed, before any clause was run: ${why}`, { cause: error });
-  }
-}
-
-async function writeReports(file: string, reports: readonly ContractReport[], write: Write): Promise<void> {
-  const text = `${JSON.stringify(reports, undefined, 2)}\n`;
-  if (file === "-") {
-    write(text);
-    return;
-  }
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw new UsageError(`--json: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+function whyUnfinished(ending: Exclude<Ending, { how: "over" }>, { where }: RunRecord): string {
+  return ending.how === "interrupted" ? `${ending.by} ${where}` : ending.why;
 }

@@ -45,7 +45,7 @@ function listOf(kind: SubjectKind, only: readonly string[] | undefined): string 
 }
 
 /** What is said when all clauses of a run have ended. */
-export function closingText(reports: readonly ContractReport[], strays: readonly unknown[]): string {
+export function closingText(reports: readonly ContractReport[], strays: readonly string[]): string {
   const parts = reports.map((report) => `\n${tallyLine(report)}\n${troubles(report)}${uncovered(report)}`);
   const open = reports.flatMap(unexplained).map(({ id }) => id);
   if (open.length > 0) {
@@ -53,8 +53,8 @@ export function closingText(reports: readonly ContractReport[], strays: readonly
       `\nDeclared and not covered: ${open.join(", ")}. Offer the hook, or say why not in the export "cannot".\n`,
     );
   }
-  for (const error of strays) {
-    parts.push(`\nA rejection that nobody waited for: ${error instanceof Error ? error.message : String(error)}\n`);
+  for (const message of strays) {
+    parts.push(`\nA rejection that nobody waited for: ${message}\n`);
   }
   return parts.join("");
 }

@@ -43,11 +43,18 @@ export interface ContractReport {
     readonly notCovered: number;
   };
   readonly clauses: readonly ClauseReport[];
+  /** With a run that did not come to its end: why not. Then the clauses are those that had ended until then. */
+  readonly unfinished?: string;
 }
 
 /** Turns the results of a run into a report: JSON only, in the order of the results. */
 export function report(port: ContractPort, name: string, results: readonly ClauseResult[]): ContractReport {
-  const count = (outcome: ClauseOutcome) => results.filter((result) => result.outcome === outcome).length;
+  return reportOf(port, name, results.map(clauseReport));
+}
+
+/** The report on clauses that are JSON already. */
+export function reportOf(port: ContractPort, name: string, clauses: readonly ClauseReport[]): ContractReport {
+  const count = (outcome: ClauseOutcome) => clauses.filter((clause) => clause.outcome === outcome).length;
   return {
     kit: "@agentfw/provider-testing",
     contractVersion: 1,
@@ -59,7 +66,7 @@ export function report(port: ContractPort, name: string, results: readonly Claus
       upcoming: count("upcoming"),
       notCovered: count("not covered"),
     },
-    clauses: results.map(clauseReport),
+    clauses,
   };
 }
 

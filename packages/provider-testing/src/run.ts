@@ -10,7 +10,15 @@ export function clauseTimeoutMs(suite: { readonly clauseTimeoutMs?: number | und
   return suite.clauseTimeoutMs ?? 60_000;
 }
 
-const CLOSE_TIMEOUT_MS = 10_000;
+/** How long a close may take. */
+export const CLOSE_TIMEOUT_MS = 10_000;
+
+const closed = new WeakSet<object>();
+
+/** True when the kit has closed this, or is about to. */
+export function isClosed(opened: OpenedSubject): boolean {
+  return closed.has(opened);
+}
 
 /** The version of the ports that the clauses are about. */
 const CONTRACT_VERSION = 1;
@@ -19,6 +27,8 @@ const CONTRACT_VERSION = 1;
 export interface RunOptions {
   /** Run only the clauses with these ids. @default all */
   readonly only?: readonly string[] | undefined;
+  /** Called before each clause, in order. */
+  readonly onClause?: ((clause: ClauseResult["clause"]) => void) | undefined;
   /** Called after each clause, in order. */
   readonly onResult?: ((result: ClauseResult) => void) | undefined;
 }
@@ -110,7 +120,7 @@ export async function runContract<O extends OpenedSubject>(
   suite: ContractSuite<O>,
   options: RunOptions = {},
 ): Promise<ContractReport> {
-  const { only, onResult } = options;
+  const { only, onClause, onResult } = options;
   assertReasons(suite.cannot);
   const unknown = only?.filter((id) => clauses.every((clause) => clause.id !== id)) ?? [];
   if (unknown.length > 0) {
@@ -119,6 +129,7 @@ export async function runContract<O extends OpenedSubject>(
   const results: ClauseResult[] = [];
   for (const clause of clauses) {
     if (only === undefined || only.includes(clause.id)) {
+      onClause?.(clause);
       const result = await runClause(clause, suite);
       results.push(result);
       onResult?.(result);
@@ -172,6 +183,7 @@ function withoutHook(
 
 /** Closes what one call of `open()` gave. */
 export async function closeOpened(opened: OpenedSubject): Promise<void> {
+  closed.add(opened);
   const store = storeOf(opened);
   if (typeof opened.close === "function") {
     await within(opened.close(), CLOSE_TIMEOUT_MS, "close()");

@@ -1,52 +1,13 @@
-import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { bundledCommand } from "./support/bundled-command.ts";
 
-/** Everything is bundled apart, so the store and the command hold two copies of core, as separate packages may. */
-let folder = "";
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "agentfw-provider-test-"));
-  await build({
-    entryPoints: [
-      "src/cli.ts",
-      ...["sound", "broken", "sends-again", "node-test"].map((name) => `test/fixtures/${name}.ts`),
-    ],
-    external: ["jiti"],
-    outdir: folder,
-    outbase: ".",
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    outExtension: { ".js": ".mjs" },
-    logLevel: "error",
-  });
-  await mkdir(join(folder, "node_modules"));
-  await symlink(resolve("node_modules/jiti"), join(folder, "node_modules", "jiti"));
-  await copyFile("package.json", join(folder, "package.json"));
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const cli = () => join(folder, "src", "cli.mjs");
-const fixture = (name: string) => join(folder, "test", "fixtures", `${name}.mjs`);
-
-function node(...args: string[]): Promise<{ code: number; output: string; stdout: string }> {
-  const env = { ...process.env, NO_COLOR: "1", NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined };
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { env, maxBuffer: 16_000_000 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output: stdout + stderr, stdout });
-    });
-  });
-}
+const { cli, fixture, node, path } = bundledCommand(["sound", "broken", "sends-again", "node-test"]);
 
 describe("the command", () => {
   test("prints every clause and the tally of each contract, writes the reports, and ends with 0", async () => {
-    const json = join(folder, "reports.json");
+    const json = path("reports.json");
     const { code, output } = await node(cli(), fixture("sound"), "--json", json);
     expect(output).toContain("sound: the contract of HistoryStore\n");
     expect(output).toMatch(/^ {2}ok {10}H06 100 appends/m);
@@ -90,6 +51,7 @@ describe("the command", () => {
       "--kind",
       "--only",
       "--json",
+      "--timeout",
       "--list",
       "--version",
       "FILE",
@@ -105,12 +67,14 @@ describe("the command", () => {
       [["--list", "--only", "H999"], /No such clause: H999/],
       [[fixture("sound"), "--kind", "queue"], /queue/],
       [[fixture("sound"), "--unknown"], /Not understood: --unknown/],
+      [[fixture("sound"), "--timeout", "soon"], /--timeout: must be a whole number of milliseconds, from 1 to/],
+      [[fixture("sound"), "--timeout", "0"], /--timeout: must be/],
       [[fixture("sound"), "another.mjs"], /Not understood: another\.mjs/],
       [[fixture("sound"), "--kind", "file"], /must export/],
       [[fixture("broken")], /exports open\.\nIt must export an async function openHistoryStore, .* or openChatClient,/],
       [[fixture("broken"), "--kind", "chat-client"], /the ChatClient as `client`/],
       [[fixture("broken"), "--kind", "state"], /its `store` is no StateStore: it lacks create, set/],
-      [[fixture("sound"), "--only", "H02", "--json", join(folder, "no", "such", "folder")], /--json/],
+      [[fixture("sound"), "--only", "H02", "--json", path(join("no", "such", "folder"))], /--json/],
     ];
     const ended = await Promise.all(wrong.map(([args]) => node(cli(), ...args)));
     for (const [index, { code, output }] of ended.entries()) {
@@ -121,10 +85,10 @@ describe("the command", () => {
   });
 
   test("says what is wrong with a file that throws", async () => {
-    const throwing = join(folder, "throwing.mjs");
+    const throwing = path("throwing.mjs");
     await writeFile(throwing, "throw new Error('no server here')");
     expect(await node(cli(), throwing)).toMatchObject({ code: 2, output: expect.stringContaining("no server here") });
-    const refusing = join(folder, "refusing.mjs");
+    const refusing = path("refusing.mjs");
     await writeFile(refusing, "export async function openHistoryStore() { throw new Error('no server there'); }");
     expect(await node(cli(), refusing)).toMatchObject({
       code: 2,
@@ -134,7 +98,7 @@ describe("the command", () => {
 
   test("refuses reasons and members that are misspelled, and names the known ones", async () => {
     const sound = `export { openStateStore } from "./test/fixtures/sound.mjs";`;
-    const reason = join(folder, "reason.mjs");
+    const reason = path("reason.mjs");
     await writeFile(reason, `${sound}\nexport const cannot = { looseNextReply: "none" };`);
     expect(await node(cli(), reason)).toMatchObject({
       code: 2,
@@ -142,7 +106,7 @@ describe("the command", () => {
         /^The export cannot\.looseNextReply: is no hook of open\(\); known are .*loseNextReply/,
       ),
     });
-    const member = join(folder, "member.mjs");
+    const member = path("member.mjs");
     await writeFile(
       member,
       `import { openStateStore as open } from "./test/fixtures/sound.mjs";
@@ -156,10 +120,10 @@ export const openStateStore = async () => ({ ...(await open()), looseNextReply()
 
   test("runs a file in TypeScript, with imports as they are written for the compiler, on every Node", async () => {
     await writeFile(
-      join(folder, "my-store.ts"),
+      path("my-store.ts"),
       "export enum Life { short = 1 }\nexport const lifeOf = (seconds: number): number => Math.max(seconds, Life.short);\n",
     );
-    const typed = join(folder, "open.ts");
+    const typed = path("open.ts");
     await writeFile(
       typed,
       [
@@ -187,7 +151,7 @@ export const openStateStore = async () => ({ ...(await open()), looseNextReply()
   });
 
   test("refuses a store of a later contract", async () => {
-    const later = join(folder, "later.mjs");
+    const later = path("later.mjs");
     const methods = "append() {}, read() {}, clear() {}";
     await writeFile(
       later,

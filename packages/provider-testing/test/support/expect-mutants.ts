@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type ContractClause, type OpenedSubject, runClause } from "../../src/index.ts";
 import type { Mutant } from "./mutant.ts";
+import { throwingAlways } from "./throwing.ts";
+import { isErrorOfStore, textOf, verdict } from "./verdict.ts";
 
 /**
  * Proves a contract: a sound store passes every clause with nothing left uncovered, every defective one fails the
- * clauses that are named for it, and every clause fails on at least one of them. Clauses that measure time are named in
+ * clauses that are named for it with what {@link verdict} counts, and every clause fails on at least one of them. Clauses that measure time are named in
  * `alone`; the others wait together.
  */
 export function expectMutants<O extends OpenedSubject>(
@@ -20,17 +22,23 @@ export function expectMutants<O extends OpenedSubject>(
     }
     return clause;
   };
-  const outcomes = async (mutant: Pick<Mutant<O>, "name" | "open">, ids: readonly string[]) => {
-    const results = [];
+  const throwing = { name: "throws", open: throwingAlways(sound) };
+  const texts = new Map<string, Promise<string>>();
+  const whenAllThrows = (clause: ContractClause<O>) => {
+    const text = texts.get(clause.id) ?? runClause(clause, throwing).then(({ error }) => textOf(error));
+    texts.set(clause.id, text);
+    return text;
+  };
+  const outcomes = async (mutant: Mutant<O>, ids: readonly string[]) => {
+    const verdicts = [];
+    const errors = [];
     for (const id of ids) {
-      const { outcome, error } = await runClause(clauseOf(id), mutant);
-      results.push(
-        outcome === "failed" || outcome === "upcoming"
-          ? `${id} failed`
-          : `${id} ${outcome}${error === undefined ? "" : error}`,
-      );
+      const clause = clauseOf(id);
+      const result = await runClause(clause, mutant);
+      verdicts.push(verdict(mutant, result, await whenAllThrows(clause)));
+      errors.push(result.error);
     }
-    return results;
+    return { verdicts, isErrorSeen: errors.some(isErrorOfStore) };
   };
 
   for (const concurrent of alone.length > 0 ? [true, false] : [true]) {
@@ -49,8 +57,11 @@ export function expectMutants<O extends OpenedSubject>(
       test.each(defective.map((mutant) => [mutant.name, mutant.kills.join(", "), mutant] as const))(
         "%s fails %s",
         async (_, __, mutant) => {
-          expect(await outcomes(mutant, mutant.kills)).toEqual(mutant.kills.map((id) => `${id} failed`));
-          expect(await outcomes(mutant, mutant.spares)).toEqual(mutant.spares.map((id) => `${id} passed`));
+          const killed = await outcomes(mutant, mutant.kills);
+          expect(killed.verdicts).toEqual(mutant.kills.map((id) => `${id} failed`));
+          expect(killed.isErrorSeen, "an error that is announced is seen").toBe(mutant.rejects !== undefined);
+          const spared = await outcomes(mutant, mutant.spares);
+          expect(spared.verdicts).toEqual(mutant.spares.map((id) => `${id} passed`));
         },
       );
     });

@@ -22,12 +22,19 @@ export interface Mutant<O extends OpenedSubject = OpenedSubject> {
   readonly kills: readonly string[];
   /** Clauses that the defect gets past: they show what the killing clause is needed for. */
   readonly spares: readonly string[];
+  /** Text of the error that the store itself throws, where that and not a wrong result is the defect. */
+  readonly rejects?: string | undefined;
   open(options?: OpenOptions): Promise<O>;
 }
 
 /** What a mutant may be told beside its defect. */
 export interface MutantOptions {
   readonly spares?: readonly string[];
+  /**
+   * Text of the error that the store throws, for a defect that is an error: a call that must succeed rejects, or one
+   * rejects with another error than it must. Without it a clause that fails on an error of the store proves nothing.
+   */
+  readonly rejects?: string;
   /** Changes what the store behind the defect is opened with. */
   readonly adjust?: (options: OpenOptions) => OpenOptions;
   /** What providers and clients are to refuse when they are made. */
@@ -51,7 +58,13 @@ export function historyMutant(
     const store = referenceHistoryStore(world);
     return { ...store, ...change(store, world) };
   };
-  return { name, kills, spares: options.spares ?? [], open: openHistoryWith(make, options.adjust) };
+  return {
+    name,
+    kills,
+    spares: options.spares ?? [],
+    rejects: options.rejects,
+    open: openHistoryWith(make, options.adjust),
+  };
 }
 
 /** A defective StateStore. */
@@ -65,7 +78,13 @@ export function stateMutant(
     const store = referenceStateStore(world);
     return { ...store, ...change(store, world) };
   };
-  return { name, kills, spares: options.spares ?? [], open: openStateWith(make, options.adjust) };
+  return {
+    name,
+    kills,
+    spares: options.spares ?? [],
+    rejects: options.rejects,
+    open: openStateWith(make, options.adjust),
+  };
 }
 
 /** A defective FileStore. */
@@ -79,7 +98,7 @@ export function fileMutant(
     const store = referenceFileStore(world);
     return { ...store, ...change(store, world) };
   };
-  return { name, kills, spares: options.spares ?? [], open: openFileWith(make) };
+  return { name, kills, spares: options.spares ?? [], rejects: options.rejects, open: openFileWith(make) };
 }
 
 /** A defective ContextProvider. */
@@ -87,13 +106,13 @@ export function contextMutant(
   name: string,
   kills: readonly string[],
   change: (provider: Required<ContextProvider>, world: HistoryWorld) => Partial<ContextProvider>,
-  { spares = [], wrongOptions }: MutantOptions = {},
+  { spares = [], rejects, wrongOptions }: MutantOptions = {},
 ): Mutant<OpenedContextProvider> {
   const make = (world: HistoryWorld) => {
     const provider = referenceContextProvider(world);
     return { ...provider, ...change(provider, world) };
   };
-  return { name, kills, spares, open: openContextWith(make, wrongOptions) };
+  return { name, kills, spares, rejects, open: openContextWith(make, wrongOptions) };
 }
 
 /** A defective ChatClient. */
@@ -101,13 +120,13 @@ export function chatMutant(
   name: string,
   kills: readonly string[],
   change: (client: Required<ChatClient>, service: ChatService) => Partial<ChatClient>,
-  { spares = [], wrongOptions }: MutantOptions = {},
+  { spares = [], rejects, wrongOptions }: MutantOptions = {},
 ): Mutant<OpenedChatClient> {
   const make = (service: ChatService) => {
     const client = referenceChatClient(service);
     return { ...client, ...change(client, service) };
   };
-  return { name, kills, spares, open: openChatWith(make, wrongOptions) };
+  return { name, kills, spares, rejects, open: openChatWith(make, wrongOptions) };
 }
 
 /** The options without a member that is of another type than it should be: what takes it for none. */

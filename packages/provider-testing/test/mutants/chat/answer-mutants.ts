@@ -5,7 +5,9 @@ import { withContents, withRequests, withUpdates } from "./helpers.ts";
 
 /** Defects in answers and in what is sent. */
 export const answerMutants: readonly Mutant<OpenedChatClient>[] = [
-  chatMutant("declares the version of another contract", ["M01"], () => ({ contractVersion: JSON.parse("2") })),
+  chatMutant("declares the version of another contract", ["M01"], () => ({ contractVersion: JSON.parse("2") }), {
+    rejects: "contract version 2",
+  }),
   chatMutant("does not say whether the service keeps conversations", ["M01"], () => ({
     storesByDefault: JSON.parse("null"),
   })),
@@ -57,8 +59,11 @@ export const answerMutants: readonly Mutant<OpenedChatClient>[] = [
   chatMutant("always gives the reason of a whole answer", ["M07"], (client) =>
     withUpdates(client, (update) => (update.finishReason === undefined ? update : { ...update, finishReason: "stop" })),
   ),
-  chatMutant("puts the driver's own object into its answer", ["M08"], (client) =>
-    withUpdates(client, (update) => ({ ...update, additionalProperties: { raw: new Map() } })),
+  chatMutant(
+    "puts the driver's own object into its answer",
+    ["M08"],
+    (client) => withUpdates(client, (update) => ({ ...update, additionalProperties: { raw: new Map() } })),
+    { rejects: "cannot be stored as JSON" },
   ),
   chatMutant("gathers an answer in a buffer on the instance", ["M09"], (client) => {
     let buffer = "";
@@ -105,12 +110,16 @@ export const answerMutants: readonly Mutant<OpenedChatClient>[] = [
       })),
     })),
   ),
-  chatMutant("marks the messages that it has sent", ["M14"], (client) =>
-    withRequests(client, (messages) => {
-      for (const message of messages) {
-        Object.assign(message, { isSent: true });
-      }
-      return {};
-    }),
+  chatMutant(
+    "marks the messages that it has sent",
+    ["M14"],
+    (client) =>
+      withRequests(client, (messages) => {
+        for (const message of messages) {
+          Object.assign(message, { isSent: true });
+        }
+        return {};
+      }),
+    { rejects: "object is not extensible" },
   ),
 ];

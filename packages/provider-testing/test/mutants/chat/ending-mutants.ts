@@ -17,14 +17,23 @@ export const endingMutants: readonly Mutant<OpenedChatClient>[] = [
       })();
     },
   })),
-  chatMutant("throws an abort of its own", ["M16"], (client) =>
-    withFailures(client, (error) => {
-      throw isAgentFrameworkError(error) ? error : new DOMException("Request was aborted", "AbortError");
-    }),
+  chatMutant(
+    "throws an abort of its own",
+    ["M16"],
+    (client) =>
+      withFailures(client, (error) => {
+        throw isAgentFrameworkError(error) ? error : new DOMException("Request was aborted", "AbortError");
+      }),
+    { rejects: "AbortError: Request was aborted" },
   ),
-  chatMutant("does not look at the signal", ["M16", "M17", "M18"], (client) => ({
-    stream: (messages, options) => client.stream(messages, { ...options, signal: undefined }),
-  })),
+  chatMutant(
+    "does not look at the signal",
+    ["M16", "M17", "M18"],
+    (client) => ({
+      stream: (messages, options) => client.stream(messages, { ...options, signal: undefined }),
+    }),
+    { rejects: "no answer" },
+  ),
   chatMutant(
     "ends an answer that was given up like a whole one",
     ["M17", "M18"],
@@ -59,10 +68,14 @@ export const endingMutants: readonly Mutant<OpenedChatClient>[] = [
       yield* client.stream(messages, options);
     },
   })),
-  chatMutant("calls everything that the service refuses unavailable", ["M21"], (client) =>
-    withFailures(client, (error) => {
-      throw isAgentFrameworkError(error) ? new AgentFrameworkError("unavailable", "refused") : error;
-    }),
+  chatMutant(
+    "calls everything that the service refuses unavailable",
+    ["M21"],
+    (client) =>
+      withFailures(client, (error) => {
+        throw isAgentFrameworkError(error) ? new AgentFrameworkError("unavailable", "refused") : error;
+      }),
+    { rejects: "unavailable (refused)" },
   ),
   chatMutant("ends an answer that broke off like a whole one", ["M22"], (client) =>
     withFailures(client, (error) => {
@@ -71,28 +84,38 @@ export const endingMutants: readonly Mutant<OpenedChatClient>[] = [
       }
     }),
   ),
-  chatMutant("waits for a silent service as long as it takes", ["M23"], (client, service) => ({
-    stream: (messages, options) => {
-      service.timeoutMs = 2_000_000_000;
-      return client.stream(messages, options);
-    },
-  })),
-  chatMutant("remembers that its service was down", ["M24"], (client) => {
-    let failure: unknown;
-    return {
-      async *stream(messages, options) {
-        if (failure !== undefined) {
-          throw failure;
-        }
-        try {
-          yield* client.stream(messages, options);
-        } catch (error) {
-          failure = error;
-          throw error;
-        }
+  chatMutant(
+    "waits for a silent service as long as it takes",
+    ["M23"],
+    (client, service) => ({
+      stream: (messages, options) => {
+        service.timeoutMs = 2_000_000_000;
+        return client.stream(messages, options);
       },
-    };
-  }),
+    }),
+    { rejects: "it must settle at once" },
+  ),
+  chatMutant(
+    "remembers that its service was down",
+    ["M24"],
+    (client) => {
+      let failure: unknown;
+      return {
+        async *stream(messages, options) {
+          if (failure !== undefined) {
+            throw failure;
+          }
+          try {
+            yield* client.stream(messages, options);
+          } catch (error) {
+            failure = error;
+            throw error;
+          }
+        },
+      };
+    },
+    { rejects: "connection refused" },
+  ),
   chatMutant("quotes the messages in its errors", ["M25"], (client) => ({
     async *stream(messages, options) {
       try {
@@ -115,7 +138,7 @@ export const endingMutants: readonly Mutant<OpenedChatClient>[] = [
         return client.stream(messages, options);
       },
     }),
-    { spares: ["M25"] },
+    { spares: ["M25"], rejects: "the service failed" },
   ),
   chatMutant("takes whatever options it is given", ["M27"], () => ({}), {
     wrongOptions: () => ({ "no model": () => ({ model: "" }) }),

@@ -12,12 +12,17 @@ export const keepingMutants: readonly Mutant<OpenedContextProvider>[] = [
       context.session.state["last_run"] = context.runId;
     },
   })),
-  contextMutant("keeps a Map in the session", ["P06"], (provider) => ({
-    afterRun: async (context) => {
-      await provider.afterRun(context);
-      context.session.state[provider.sourceId] = new Map([["runs", 1]]);
-    },
-  })),
+  contextMutant(
+    "keeps a Map in the session",
+    ["P06"],
+    (provider) => ({
+      afterRun: async (context) => {
+        await provider.afterRun(context);
+        context.session.state[provider.sourceId] = new Map([["runs", 1]]);
+      },
+    }),
+    { rejects: "cannot be stored as JSON" },
+  ),
   contextMutant("queues the runs of all sessions in one place", ["P07"], (_, world) => ({
     conversationPlace: () => ({ scope: world, key: "" }),
   })),
@@ -39,22 +44,32 @@ export const keepingMutants: readonly Mutant<OpenedContextProvider>[] = [
     (_, world) => noteKeeper(world, { inInstance: true }),
     { spares: ["P09", "P10"] },
   ),
-  contextMutant("throws an error of its own when the run was given up", ["P13"], (provider) => ({
-    beforeRun: async (context) => {
-      if (context.signal.aborted) {
-        throw new AgentFrameworkError("unavailable", "stopped");
-      }
-      await provider.beforeRun(context);
-    },
-  })),
-  contextMutant("expects a response in every run", ["P14"], (provider) => ({
-    afterRun: async (context) => {
-      await provider.afterRun(context);
-      if (context.response === undefined) {
-        throw new TypeError("cannot read the response");
-      }
-    },
-  })),
+  contextMutant(
+    "throws an error of its own when the run was given up",
+    ["P13"],
+    (provider) => ({
+      beforeRun: async (context) => {
+        if (context.signal.aborted) {
+          throw new AgentFrameworkError("unavailable", "stopped");
+        }
+        await provider.beforeRun(context);
+      },
+    }),
+    { rejects: "unavailable (stopped)" },
+  ),
+  contextMutant(
+    "expects a response in every run",
+    ["P14"],
+    (provider) => ({
+      afterRun: async (context) => {
+        await provider.afterRun(context);
+        if (context.response === undefined) {
+          throw new TypeError("cannot read the response");
+        }
+      },
+    }),
+    { rejects: "cannot read the response" },
+  ),
   contextMutant("loads and stores in runs without a session", ["P15"], (_, world) =>
     noteKeeper(world, { ignoresEphemeral: true }),
   ),
@@ -67,15 +82,20 @@ export const keepingMutants: readonly Mutant<OpenedContextProvider>[] = [
   contextMutant("says nothing of a turn that it could not store", ["P17"], (provider) => ({
     afterRun: (context) => provider.afterRun(context).catch(() => {}),
   })),
-  contextMutant("throws the error of its driver", ["P17"], (provider) => ({
-    beforeRun: async (context) => {
-      try {
-        await provider.beforeRun(context);
-      } catch {
-        throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-      }
-    },
-  })),
+  contextMutant(
+    "throws the error of its driver",
+    ["P17"],
+    (provider) => ({
+      beforeRun: async (context) => {
+        try {
+          await provider.beforeRun(context);
+        } catch {
+          throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+        }
+      },
+    }),
+    { rejects: "connect ECONNREFUSED" },
+  ),
   contextMutant(
     "remembers that its backend was down",
     ["P18"],
@@ -94,7 +114,7 @@ export const keepingMutants: readonly Mutant<OpenedContextProvider>[] = [
         },
       };
     },
-    { spares: ["P21"] },
+    { spares: ["P21"], rejects: "connection refused" },
   ),
   contextMutant("does not look at the signal while it loads", ["P19"], (provider) => ({
     beforeRun: async (context) => {

@@ -54,7 +54,7 @@ export const boundaryMutants: readonly Mutant<OpenedFileStore>[] = [
         },
       };
     },
-    { spares: ["F30"] },
+    { spares: ["F30"], rejects: "not connected" },
   ),
   fileMutant(
     "takes a timeout for no file",

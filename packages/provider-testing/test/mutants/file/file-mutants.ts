@@ -6,7 +6,9 @@ import { lookThenWrite, withPaths } from "./helpers.ts";
 
 /** Defects of files and their texts. */
 const fileDefects: readonly Mutant<OpenedFileStore>[] = [
-  fileMutant("comes from a later contract", ["F01"], () => JSON.parse('{"contractVersion":2}')),
+  fileMutant("comes from a later contract", ["F01"], () => JSON.parse('{"contractVersion":2}'), {
+    rejects: "contract version 2",
+  }),
   fileMutant("reads an unknown file as an empty text", ["F02"], (store) => ({
     read: async (path, options) => (await store.read(path, options)) ?? { text: "", etag: "0" },
   })),
@@ -79,7 +81,9 @@ const fileDefects: readonly Mutant<OpenedFileStore>[] = [
       },
     };
   }),
-  fileMutant("decodes percent signs in names", ["F07"], (store) => withPaths(store, decoded)),
+  fileMutant("decodes percent signs in names", ["F07"], (store) => withPaths(store, decoded), {
+    rejects: "path: segments must",
+  }),
   fileMutant("hides files whose names begin with a dot", ["F07"], (store) => ({
     list: async (directory, options) =>
       (await store.list(directory, options)).filter((path) => !path.split("/").some((name) => name.startsWith("."))),

@@ -49,6 +49,6 @@ export const wrongTypeMutants: readonly Mutant<OpenedFileStore>[] = [
             : error;
         }),
     }),
-    { spares: ["F10", "F11"] },
+    { spares: ["F10", "F11"], rejects: "configuration (path: must be a file)" },
   ),
 ];

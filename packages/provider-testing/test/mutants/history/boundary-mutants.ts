@@ -54,8 +54,11 @@ const outageMutants: readonly Mutant<OpenedHistoryStore>[] = [
         throw error;
       }),
   })),
-  historyMutant("passes the driver's own error on", ["H08"], (store) =>
-    onError(store, (error) => (isCode(error, "unavailable") ? new Error("connect ECONNREFUSED") : error)),
+  historyMutant(
+    "passes the driver's own error on",
+    ["H08"],
+    (store) => onError(store, (error) => (isCode(error, "unavailable") ? new Error("connect ECONNREFUSED") : error)),
+    { rejects: "connect ECONNREFUSED" },
   ),
   historyMutant(
     "keeps a connection that has ended",
@@ -81,7 +84,7 @@ const outageMutants: readonly Mutant<OpenedHistoryStore>[] = [
         read: (key, options) => check(() => store.read(key, options)),
       };
     },
-    { spares: ["H08", "H10"] },
+    { spares: ["H08", "H10"], rejects: "the connection has ended" },
   ),
   historyMutant(
     "remembers that its first connection failed",
@@ -96,7 +99,7 @@ const outageMutants: readonly Mutant<OpenedHistoryStore>[] = [
         },
       };
     },
-    { spares: ["H08", "H09"] },
+    { spares: ["H08", "H09"], rejects: "connection refused" },
   ),
   historyMutant("waits for an answer for ever", ["H11"], (store, world) => ({
     read: async (key, options) => {
@@ -253,7 +256,7 @@ const otherMutants: readonly Mutant<OpenedHistoryStore>[] = [
         return page;
       },
     }),
-    { spares: ["H82"] },
+    { spares: ["H82"], rejects: "the record is no longer stored" },
   ),
   historyMutant("closes a client that was passed in", ["H85"], (_, world) => ({
     close: async () => {

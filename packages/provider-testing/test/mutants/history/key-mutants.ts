@@ -94,13 +94,18 @@ export const keyMutants: readonly Mutant<OpenedHistoryStore>[] = [
       }
     },
   })),
-  historyMutant("fails to clear what is not there", ["H02", "H50"], (store) => ({
-    clear: async (key, options) => {
-      const { version } = await store.read(key);
-      if (version === "") {
-        throw new AgentFrameworkError("not_found", "no such conversation");
-      }
-      await store.clear(key, options);
-    },
-  })),
+  historyMutant(
+    "fails to clear what is not there",
+    ["H02", "H50"],
+    (store) => ({
+      clear: async (key, options) => {
+        const { version } = await store.read(key);
+        if (version === "") {
+          throw new AgentFrameworkError("not_found", "no such conversation");
+        }
+        await store.clear(key, options);
+      },
+    }),
+    { rejects: "no such conversation" },
+  ),
 ];

@@ -5,9 +5,14 @@ import { MARK } from "./helpers.ts";
 
 /** Defects that show when a request or a reply is lost. */
 export const lostReplyMutants: readonly Mutant<OpenedHistoryStore>[] = [
-  historyMutant("says that nothing was written when only the reply was lost", ["H89", "H90"], (store) => ({
-    append: (key, records, options) => store.append(key, records, options).catch(asCode("unavailable")),
-  })),
+  historyMutant(
+    "says that nothing was written when only the reply was lost",
+    ["H89", "H90"],
+    (store) => ({
+      append: (key, records, options) => store.append(key, records, options).catch(asCode("unavailable")),
+    }),
+    { rejects: "unavailable (not done)" },
+  ),
   historyMutant("sends again what may have arrived, under new ids", ["H89"], (store) => ({
     append: (key, records, options) =>
       store.append(key, records, options).catch((error: unknown) => {
@@ -27,7 +32,7 @@ export const lostReplyMutants: readonly Mutant<OpenedHistoryStore>[] = [
       append: (key, records, options) =>
         store.append(key, records, options).catch(options?.ifVersion === undefined ? rethrow : asCode("conflict")),
     }),
-    { spares: ["H89"] },
+    { spares: ["H89"], rejects: "conflict (not done)" },
   ),
   historyMutant(
     "says that it added nothing when it finds what it has added itself",
@@ -43,15 +48,20 @@ export const lostReplyMutants: readonly Mutant<OpenedHistoryStore>[] = [
     }),
     { spares: ["H89", "H90"] },
   ),
-  historyMutant("carries a replace out again when its reply was lost", ["H91"], (store) => ({
-    replace: (key, range, records, options) =>
-      store.replace(key, range, records, options).catch((error: unknown) => {
-        if (!isAgentFrameworkError(error, "outcome_unknown")) {
-          throw error;
-        }
-        return store.replace(key, range, records, options);
-      }),
-  })),
+  historyMutant(
+    "carries a replace out again when its reply was lost",
+    ["H91"],
+    (store) => ({
+      replace: (key, range, records, options) =>
+        store.replace(key, range, records, options).catch((error: unknown) => {
+          if (!isAgentFrameworkError(error, "outcome_unknown")) {
+            throw error;
+          }
+          return store.replace(key, range, records, options);
+        }),
+    }),
+    { rejects: "the record is no longer stored" },
+  ),
   historyMutant("acknowledges an append when its connection ends", ["H92"], (store) => ({
     append: (key, records, options) =>
       store.append(key, records, options).catch((error: unknown) => {

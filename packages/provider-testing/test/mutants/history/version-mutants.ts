@@ -32,14 +32,19 @@ export const versionMutants: readonly Mutant<OpenedHistoryStore>[] = [
     capabilities: { ...store.capabilities, conditionalAppend: false },
     append: (key, records, options) => store.append(key, records, { ...options, ifVersion: undefined }),
   })),
-  historyMutant("declares conditionalAppend and refuses it", ["H36"], (store) => ({
-    append: async (key, records, options) => {
-      if (options?.ifVersion !== undefined) {
-        throw new AgentFrameworkError("unsupported", "ifVersion");
-      }
-      return store.append(key, records, options);
-    },
-  })),
+  historyMutant(
+    "declares conditionalAppend and refuses it",
+    ["H36"],
+    (store) => ({
+      append: async (key, records, options) => {
+        if (options?.ifVersion !== undefined) {
+          throw new AgentFrameworkError("unsupported", "ifVersion");
+        }
+        return store.append(key, records, options);
+      },
+    }),
+    { rejects: "ifVersion" },
+  ),
   historyMutant(
     "ignores ifVersion though it declares it",
     ["H37"],
@@ -66,7 +71,7 @@ export const versionMutants: readonly Mutant<OpenedHistoryStore>[] = [
           return world.inner.append(key, records);
         }),
     }),
-    { spares: ["H36", "H37", "H40"] },
+    { spares: ["H36", "H37", "H40"], rejects: "another writer came first" },
   ),
   historyMutant('takes the version "" for no condition', ["H39"], (store) => ({
     append: (key, records, options) =>

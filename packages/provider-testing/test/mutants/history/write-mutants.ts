@@ -94,14 +94,19 @@ export const writeMutants: readonly Mutant<OpenedHistoryStore>[] = [
       return store.append(key, records, options);
     },
   })),
-  historyMutant("refuses a record of exactly the declared size", ["H21"], (store) => ({
-    append: async (key, records, options) => {
-      if (records.some(({ data }) => Buffer.byteLength(String(data)) >= store.capabilities.maxRecordBytes)) {
-        throw new AgentFrameworkError("too_large", "records: at the limit");
-      }
-      return store.append(key, records, options);
-    },
-  })),
+  historyMutant(
+    "refuses a record of exactly the declared size",
+    ["H21"],
+    (store) => ({
+      append: async (key, records, options) => {
+        if (records.some(({ data }) => Buffer.byteLength(String(data)) >= store.capabilities.maxRecordBytes)) {
+          throw new AgentFrameworkError("too_large", "records: at the limit");
+        }
+        return store.append(key, records, options);
+      },
+    }),
+    { rejects: "at the limit" },
+  ),
   historyMutant("keeps data in a column that parses and prints JSON", ["H22"], (store) =>
     withPages(store, (page) => ({
       ...page,
@@ -254,13 +259,23 @@ export const writeMutants: readonly Mutant<OpenedHistoryStore>[] = [
     append: (key, records, options) =>
       store.append(key, records, typeof options?.signal === "number" ? { ...options, signal: undefined } : options),
   })),
-  historyMutant("takes a key apart before it looks at it", ["H14"], (store) => ({
-    read: async (key, options) => store.read({ owner: key.owner, source: key.source, session: key.session }, options),
-  })),
-  historyMutant("takes a record apart before it looks at it", ["H19"], (store) => ({
-    append: async (key, records, options) =>
-      store.append(key, Array.isArray(records) ? records.map(({ id, data }) => ({ id, data })) : records, options),
-  })),
+  historyMutant(
+    "takes a key apart before it looks at it",
+    ["H14"],
+    (store) => ({
+      read: async (key, options) => store.read({ owner: key.owner, source: key.source, session: key.session }, options),
+    }),
+    { rejects: "TypeError: Cannot read properties of null" },
+  ),
+  historyMutant(
+    "takes a record apart before it looks at it",
+    ["H19"],
+    (store) => ({
+      append: async (key, records, options) =>
+        store.append(key, Array.isArray(records) ? records.map(({ id, data }) => ({ id, data })) : records, options),
+    }),
+    { rejects: "TypeError: Cannot destructure property" },
+  ),
 ];
 
 async function oneByOne(

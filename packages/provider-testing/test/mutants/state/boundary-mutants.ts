@@ -64,7 +64,7 @@ export const boundaryMutants: readonly Mutant<OpenedStateStore>[] = [
         },
       };
     },
-    { spares: ["S37"] },
+    { spares: ["S37"], rejects: "not connected" },
   ),
   stateMutant(
     "reads a timeout as absent",

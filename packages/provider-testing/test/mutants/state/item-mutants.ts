@@ -48,11 +48,17 @@ const itemMutants: readonly Mutant<OpenedStateStore>[] = [
         ? store.set(key, text, options)
         : world.inner.set(key, text, options),
   })),
-  stateMutant("keeps keys in a column of 128 characters", ["S08"], (store) =>
-    withKeys(store, (key) => (typeof key === "string" ? key.slice(0, 128) : key)),
+  stateMutant(
+    "keeps keys in a column of 128 characters",
+    ["S08"],
+    (store) => withKeys(store, (key) => (typeof key === "string" ? key.slice(0, 128) : key)),
+    { rejects: "an item with this key exists" },
   ),
-  stateMutant("keeps keys without regard to case", ["S08"], (store) =>
-    withKeys(store, (key) => (typeof key === "string" ? key.toLowerCase() : key)),
+  stateMutant(
+    "keeps keys without regard to case",
+    ["S08"],
+    (store) => withKeys(store, (key) => (typeof key === "string" ? key.toLowerCase() : key)),
+    { rejects: "an item with this key exists" },
   ),
   stateMutant("takes any key for its text", ["S09"], (store) => withKeys(store, (key) => String(key || "default"))),
   stateMutant("takes limit 0 for the default", ["S09"], (store) => ({
@@ -148,10 +154,15 @@ const conditionMutants: readonly Mutant<OpenedStateStore>[] = [
     }),
     { spares: ["S15", "S17", "S18"] },
   ),
-  stateMutant("compares * as if it were an etag", ["S17"], (store) => ({
-    set: (key, text, options) =>
-      store.set(key, text, options?.ifMatch === "*" ? { ...options, ifMatch: "\\*" } : options),
-  })),
+  stateMutant(
+    "compares * as if it were an etag",
+    ["S17"],
+    (store) => ({
+      set: (key, text, options) =>
+        store.set(key, text, options?.ifMatch === "*" ? { ...options, ifMatch: "\\*" } : options),
+    }),
+    { rejects: "the etag does not match" },
+  ),
   stateMutant(
     "compares the etag before the write, not in it",
     ["S18", "S20"],

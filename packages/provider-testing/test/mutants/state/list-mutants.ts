@@ -105,20 +105,30 @@ const listMutants: readonly Mutant<OpenedStateStore>[] = [
 
 /** Defects of owners and of expiry. */
 const isolationMutants: readonly Mutant<OpenedStateStore>[] = [
-  stateMutant("ignores the owner though it declares isolation", ["S28", "S29"], (store) => ({
-    create: (key, text, options) => store.create(key, text, { ...options, owner: undefined }),
-    set: (key, text, options) => store.set(key, text, { ...options, owner: undefined }),
-    get: (key, options) => store.get(key, { ...options, owner: undefined }),
-  })),
+  stateMutant(
+    "ignores the owner though it declares isolation",
+    ["S28", "S29"],
+    (store) => ({
+      create: (key, text, options) => store.create(key, text, { ...options, owner: undefined }),
+      set: (key, text, options) => store.set(key, text, { ...options, owner: undefined }),
+      get: (key, options) => store.get(key, { ...options, owner: undefined }),
+    }),
+    { rejects: "an item with this key exists" },
+  ),
   stateMutant("ignores the owner without declaring isolation", ["S28"], (store) => ({
     capabilities: { ...store.capabilities, isolation: false },
   })),
-  stateMutant('takes the owner "" for no owner', ["S29"], (store) => ({
-    create: (key, text, options) => store.create(key, text, { ...options, owner: options?.owner || null }),
-    get: (key, options) => store.get(key, { ...options, owner: options?.owner || null }),
-    delete: (key, options) => store.delete(key, { ...options, owner: options?.owner || null }),
-    listKeys: (options) => store.listKeys({ ...options, owner: options?.owner || null }),
-  })),
+  stateMutant(
+    'takes the owner "" for no owner',
+    ["S29"],
+    (store) => ({
+      create: (key, text, options) => store.create(key, text, { ...options, owner: options?.owner || null }),
+      get: (key, options) => store.get(key, { ...options, owner: options?.owner || null }),
+      delete: (key, options) => store.delete(key, { ...options, owner: options?.owner || null }),
+      listKeys: (options) => store.listKeys({ ...options, owner: options?.owner || null }),
+    }),
+    { rejects: "an item with this key exists" },
+  ),
   stateMutant("lists the keys of every owner", ["S29"], (store, world) => ({
     listKeys: async (options) => {
       const own = await store.listKeys(options);
