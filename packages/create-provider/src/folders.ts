@@ -1,5 +1,6 @@
 import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { CreateProviderError } from "./errors.ts";
 
 /** The first symbolic link on the way from a project's folder to one of its files, or undefined when there is none. */
 export async function firstLink(root: string, path: string): Promise<string | undefined> {
@@ -35,7 +36,7 @@ export async function makeWithParents(folder: string): Promise<void> {
 async function makeUnlessThere(folder: string): Promise<void> {
   await unless(["EEXIST"], mkdir(folder));
   if (!(await stat(folder)).isDirectory()) {
-    throw new Error(`${folder} is not a folder`);
+    throw notAFolder(folder);
   }
 }
 
@@ -44,9 +45,13 @@ export async function makeBelow(root: string, path: string): Promise<void> {
   for (const folder of steps(root, path).slice(0, -1)) {
     await unless(["EEXIST"], mkdir(folder));
     if (!(await lstat(folder)).isDirectory()) {
-      throw new Error(`${folder} is not a folder`);
+      throw notAFolder(folder);
     }
   }
+}
+
+function notAFolder(path: string): CreateProviderError {
+  return new CreateProviderError("unwritable", `directory: ${path} is not a folder`);
 }
 
 /** The paths from the first segment below the root to the file itself. */
