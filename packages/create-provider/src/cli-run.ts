@@ -1,31 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { type ArgsDef, defineCommand, parseArgs, renderUsage } from "citty";
+import { type CliRequest, misuse, readArguments, usageText } from "./cli-arguments.ts";
 import { CreateProviderError } from "./errors.ts";
-import { providerKind, providerKinds } from "./kinds.ts";
 import { nameProvider, type ProviderNames } from "./names.ts";
 import { renderProvider } from "./render.ts";
 import { writeProvider } from "./write.ts";
-
-const ARGUMENTS = {
-  kind: { type: "positional", description: providerKinds.join(", "), required: true },
-  name: { type: "positional", description: "What is behind it, for example sqlite", required: true },
-  scope: { type: "string", description: "Name the package @SCOPE/KIND-NAME", valueHint: "SCOPE" },
-  directory: { type: "string", alias: "d", description: "Where to; else a new folder here", valueHint: "FOLDER" },
-  force: { type: "boolean", description: "Also write to a folder that is not empty, replacing files" },
-  help: { type: "boolean", alias: "h", description: "Show this text" },
-  version: { type: "boolean", description: "Show the version of this command" },
-} as const satisfies ArgsDef;
-
-const NAMES: ReadonlySet<string> = new Set(["_", "h", "d", ...Object.keys(ARGUMENTS)]);
-
-const COMMAND = defineCommand({
-  meta: {
-    name: "npm create @agentfw/provider --",
-    description: "Makes the project of an agentfw provider. It asks nothing: what is not said is derived.",
-  },
-  args: ARGUMENTS,
-});
 
 /** Exit codes of the command. */
 const CODES = { made: 0, failed: 1, misused: 2 } as const;
@@ -38,16 +17,8 @@ export type Write = (text: string) => void;
  * wrong way or something is there already.
  */
 export async function runCli(rawArguments: readonly string[], folder: string, write: Write): Promise<number> {
-  if (rawArguments.some((argument) => argument === "--help" || argument === "-h")) {
-    write(`${await renderUsage(COMMAND)}\n`);
-    return CODES.made;
-  }
-  if (rawArguments.includes("--version")) {
-    write(`${await ownVersion()}\n`);
-    return CODES.made;
-  }
   try {
-    write(await make(rawArguments, folder));
+    write(await answer(rawArguments, folder));
     return CODES.made;
   } catch (error) {
     if (!(error instanceof CreateProviderError)) {
@@ -58,8 +29,15 @@ export async function runCli(rawArguments: readonly string[], folder: string, wr
   }
 }
 
-async function make(rawArguments: readonly string[], folder: string): Promise<string> {
-  const { kind, name, scope, directory, force } = readArguments(rawArguments);
+async function answer(rawArguments: readonly string[], folder: string): Promise<string> {
+  const request = readArguments(rawArguments);
+  if (request === "help") {
+    return `${await usageText()}\n`;
+  }
+  return request === "version" ? `${await ownVersion()}\n` : make(request, folder);
+}
+
+async function make({ kind, name, scope, directory, force }: CliRequest, folder: string): Promise<string> {
   if (/^@?agentfw$/.test(scope ?? "")) {
     throw misuse('scope: "@agentfw" is the project\'s own; use yours, or leave it out');
   }
@@ -67,34 +45,6 @@ async function make(rawArguments: readonly string[], folder: string): Promise<st
   const target = resolve(folder, directory ?? names.folder);
   await writeProvider(target, await renderProvider(names), { force });
   return nextSteps(names, relative(folder, target) || ".");
-}
-
-function readArguments(rawArguments: readonly string[]) {
-  const parsed = parse(rawArguments);
-  const unknown = Object.keys(parsed).filter((name) => !NAMES.has(name));
-  const extra = parsed._.slice(2);
-  if (unknown.length > 0 || extra.length > 0) {
-    throw misuse(`Not understood: ${[...unknown.map((name) => `--${name}`), ...extra].join(" ")}`);
-  }
-  const { name, scope, directory } = parsed;
-  for (const [option, value] of Object.entries({ scope, directory })) {
-    if (value === "") {
-      throw misuse(`--${option}: says nothing`);
-    }
-  }
-  return { kind: providerKind(parsed.kind), name, scope, directory, force: parsed.force === true };
-}
-
-function parse(rawArguments: readonly string[]) {
-  try {
-    return parseArgs<typeof ARGUMENTS>([...rawArguments], ARGUMENTS);
-  } catch (error) {
-    throw misuse(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function misuse(text: string): CreateProviderError {
-  return new CreateProviderError("configuration", `${text}\nTry --help.`);
 }
 
 function nextSteps(names: ProviderNames, folder: string): string {

@@ -95,10 +95,14 @@ function withoutOwnWords(kind: ProviderKind, name: string): string {
 
 function scopeName(scope: string): string {
   const owner = scope.replace(/^@/, "");
-  if (owner.length > 100 || !/^[a-z0-9][a-z0-9._-]*$/.test(owner)) {
+  // Alone, since what npm keeps for itself is looked for in whole names only. Its warnings are about packages: a scope
+  // may be called as a module of Node is.
+  const { errors = [] } = validateNpmPackageName(owner);
+  if (owner.length > 100 || !/^[a-z0-9][a-z0-9._-]*$/.test(owner) || errors.length > 0) {
     throw refuse(
       "scope",
-      `must be the name of an npm user or organization, as in "@acme": lower-case letters, digits, ".", "_" and "-"; it is ${shown(scope)}`,
+      `must be the name of an npm user or organization, as in "@acme": lower-case letters, digits, ".", "_" and "-", ` +
+        `and no name that npm refuses, such as "node_modules"; it is ${shown(scope)}`,
     );
   }
   return owner;

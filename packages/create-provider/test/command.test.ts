@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -86,13 +86,15 @@ describe("what is there already", () => {
     expect(await readFile(join(folder, "taken", "notes.txt"), "utf8")).toBe("mine");
   });
 
-  it("is not written through when it is a link", async () => {
-    await writeFile(join(folder, "elsewhere"), "mine");
-    await rm(join(folder, "taken", "README.md"));
-    await symlink(join(folder, "elsewhere"), join(folder, "taken", "README.md"));
-    expect((await command("history", "sqlite", "-d", "taken", "--force")).code).toBe(0);
-    expect(await readFile(join(folder, "elsewhere"), "utf8")).toBe("mine");
-    expect((await lstat(join(folder, "taken", "README.md"))).isFile()).toBe(true);
+  it("is neither written through nor taken away when it is a link: the link is named", async () => {
+    await mkdir(join(folder, "elsewhere"));
+    await writeFile(join(folder, "elsewhere", "options.ts"), "mine");
+    await symlink(join(folder, "elsewhere"), join(folder, "taken", "src"));
+    expect(await refusal("history", "sqlite", "-d", "taken", "--force")).toContain(
+      `directory: ${join(folder, "taken", "src")} is a symbolic link`,
+    );
+    expect(await readFile(join(folder, "elsewhere", "options.ts"), "utf8")).toBe("mine");
+    expect(await readFile(join(folder, "taken", "README.md"), "utf8")).toBe("mine");
   });
 
   it("may be a file, which is no folder", async () => {
@@ -112,19 +114,47 @@ describe("what is there already", () => {
 
 describe("a call that is not understood is refused with a sentence", () => {
   it.each([
-    [[], "Missing required positional argument: KIND"],
-    [["history"], "Missing required positional argument: NAME"],
+    [[], "Missing: KIND"],
+    [["history"], "Missing: NAME"],
     [["redis", "history"], 'kind: must be one of history, state, file, context, chat-client; it is "redis"'],
+    [["", "sqlite"], "kind: must be one of"],
+    [["history", ""], "name: must be lower-case letters"],
     [["history", "../x"], "name: must be lower-case letters"],
     [["history", "sqlite", "more"], "Not understood: more"],
-    [["history", "sqlite", "--template", "x"], "Not understood: --template x"],
-    [["history", "sqlite", "--yes"], "Not understood: --yes"],
-    [["history", "sqlite", "--scope"], "--scope: says nothing"],
+    [["history", "sqlite", "--", "--force"], "Not understood: --force"],
+    [["history", "sqlite", "--template", "x"], "Unknown option '--template'\n"],
+    [["history", "sqlite", "--yes"], "Unknown option '--yes'\n"],
+    [["history", "sqlite", "-y"], "Unknown option '-y'\n"],
+    [["history", "sqlite", "--no-force"], "Unknown option '--no-force'\n"],
+    [["history", "sqlite", "--no-scope"], "Unknown option '--no-scope'\n"],
+    [["history", "sqlite", "--Force"], "Unknown option '--Force'\n"],
+    [["history", "sqlite", "--kind=state"], "Unknown option '--kind'\n"],
+    [["history", "sqlite", "--_=x"], "Unknown option '--_'\n"],
+    [["history", "sqlite", "--d=x"], "Unknown option '--d'\n"],
+    [["history", "sqlite", "--help", "--yes"], "Unknown option '--yes'\n"],
+    [["history", "sqlite", "--force=no"], "'--force' does not take an argument"],
+    [["history", "sqlite", "--force=true"], "'--force' does not take an argument"],
+    [["history", "sqlite", "--force="], "'--force' does not take an argument"],
+    [["--help=no"], "--help' does not take an argument"],
+    [["--version=false"], "'--version' does not take an argument"],
+    [["history", "sqlite", "--force", "--force"], "--force: is said twice"],
+    [["history", "sqlite", "--scope", "acme", "--scope=acme"], "--scope: is said twice"],
+    [["history", "sqlite", "-d", "one", "--directory", "two"], "--directory: is said twice"],
+    [["-h", "--help"], "--help: is said twice"],
+    [["history", "sqlite", "--scope"], "--scope <value>' argument missing"],
+    [["history", "sqlite", "--scope", "--force"], "'--scope' argument is ambiguous"],
+    [["history", "sqlite", "-d", "--help"], "argument is ambiguous"],
+    [["history", "sqlite", "--scope="], "--scope: says nothing"],
+    [["history", "sqlite", "--scope", ""], "--scope: says nothing"],
     [["history", "sqlite", "--directory="], "--directory: says nothing"],
+    [["history", "sqlite", "-d", " "], "--directory: says nothing"],
+    [["history", "sqlite", "-d=there"], '-d: its value follows a blank and no "=", as in "-d there"'],
+    [["history", "sqlite", "--scope", "node_modules"], "scope: must be the name of an npm user or organization"],
     [["history", "sqlite", "--scope", "agentfw"], 'scope: "@agentfw" is the project\'s own'],
     [["history", "sqlite", "--scope=@agentfw"], 'scope: "@agentfw" is the project\'s own'],
   ])("%j", async (args, text) => {
-    expect(await refusal(...args)).toContain(text);
+    const output = await refusal(...args);
+    expect(output).toContain(text);
   });
 });
 

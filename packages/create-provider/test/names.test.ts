@@ -31,6 +31,12 @@ describe("names are derived", () => {
     });
   });
 
+  it.each(["http", "@stream", "node", "a.b_c-d", "7z"])("also in the scope %s, which npm takes", (scope) => {
+    expect(nameProvider({ kind: "state", name: "sqlite", scope }).packageName).toBe(
+      `@${scope.replace("@", "")}/state-sqlite`,
+    );
+  });
+
   it.each(["acme", "@acme"])("and from the scope %s", (scope) => {
     const { packageName, folder } = nameProvider({ kind: "state", name: "sqlite", scope });
     expect({ packageName, folder }).toEqual({ packageName: "@acme/state-sqlite", folder: "state-sqlite" });
@@ -124,6 +130,16 @@ describe("what no package, file or class can be called is refused", () => {
     "a b",
     "a\n",
     "node_modules/",
+    "node_modules",
+    "@node_modules",
+    "favicon.ico",
+    "@favicon.ico",
+    "-acme",
+    "~acme",
+    "acme!",
+    "%40acme",
+    " acme",
+    "acmé",
     "a".repeat(101),
   ])("the scope %j", (scope) => {
     expectRefusal({ scope }, "scope");
