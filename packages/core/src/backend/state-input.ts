@@ -18,14 +18,14 @@ export function isObjectText(text: string): boolean {
  * @throws `configuration`, `too_large`
  */
 export function assertStateText(text: unknown, maxValueBytes: number): asserts text is string {
-  const isText = typeof text === "string";
-  if (isText) {
+  if (typeof text === "string") {
     assertByteLength(text, "text", maxValueBytes);
+    // A raw lone surrogate has no UTF-8, so it would come back as something else; escaped in JSON it is fine.
+    if (text.isWellFormed() && isObjectText(text)) {
+      return;
+    }
   }
-  // A raw lone surrogate has no UTF-8, so it would come back as something else; escaped in JSON it is fine.
-  if (!isText || !text.isWellFormed() || !isObjectText(text)) {
-    throw configurationError("text", "must be the JSON text of an object");
-  }
+  throw configurationError("text", "must be the JSON text of an object");
 }
 
 /** Refuses tags that are not a plain object of strings. @throws `configuration` naming the tag */

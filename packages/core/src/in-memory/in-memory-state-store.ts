@@ -42,7 +42,7 @@ export class InMemoryStateStore implements StateStore {
     const items = this.#enter(key, options);
     const existing = this.#live(items, key);
     if (existing !== undefined) {
-      throw conflict("an item with this key exists", existing.etag);
+      throw conflict("the key is taken", existing.etag);
     }
     return this.#write(items, key, text, options.tags, undefined);
   }

@@ -52,13 +52,13 @@ const itemMutants: readonly Mutant<OpenedStateStore>[] = [
     "keeps keys in a column of 128 characters",
     ["S08"],
     (store) => withKeys(store, (key) => (typeof key === "string" ? key.slice(0, 128) : key)),
-    { rejects: "an item with this key exists" },
+    { rejects: "the key is taken" },
   ),
   stateMutant(
     "keeps keys without regard to case",
     ["S08"],
     (store) => withKeys(store, (key) => (typeof key === "string" ? key.toLowerCase() : key)),
-    { rejects: "an item with this key exists" },
+    { rejects: "the key is taken" },
   ),
   stateMutant("takes any key for its text", ["S09"], (store) => withKeys(store, (key) => String(key || "default"))),
   stateMutant("takes limit 0 for the default", ["S09"], (store) => ({

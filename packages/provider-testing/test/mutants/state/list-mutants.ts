@@ -113,7 +113,7 @@ const isolationMutants: readonly Mutant<OpenedStateStore>[] = [
       set: (key, text, options) => store.set(key, text, { ...options, owner: undefined }),
       get: (key, options) => store.get(key, { ...options, owner: undefined }),
     }),
-    { rejects: "an item with this key exists" },
+    { rejects: "the key is taken" },
   ),
   stateMutant("ignores the owner without declaring isolation", ["S28"], (store) => ({
     capabilities: { ...store.capabilities, isolation: false },
@@ -127,7 +127,7 @@ const isolationMutants: readonly Mutant<OpenedStateStore>[] = [
       delete: (key, options) => store.delete(key, { ...options, owner: options?.owner || null }),
       listKeys: (options) => store.listKeys({ ...options, owner: options?.owner || null }),
     }),
-    { rejects: "an item with this key exists" },
+    { rejects: "the key is taken" },
   ),
   stateMutant("lists the keys of every owner", ["S29"], (store, world) => ({
     listKeys: async (options) => {

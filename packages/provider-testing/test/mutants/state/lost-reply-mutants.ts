@@ -17,7 +17,7 @@ export const lostReplyMutants: readonly Mutant<OpenedStateStore>[] = [
           return store.create(key, text, options);
         }),
     }),
-    { rejects: "an item with this key exists" },
+    { rejects: "the key is taken" },
   ),
   stateMutant(
     "takes its own set for somebody else's when a reply was lost",
