@@ -55,12 +55,3 @@ export async function exampleRunProblems(folder, examples) {
   }
   return problems;
 }
-
-/** Imports an entry in a fresh process. Returns problems. */
-export async function importProblems(folder, entry) {
-  const code = `import(${JSON.stringify(entry)}).then(
-    (all) => { if (Object.keys(all).length === 0) { console.log("it exports nothing"); process.exitCode = 1; } },
-    (error) => { console.log(error.message); process.exitCode = 1; });`;
-  const result = await run(process.execPath, ["--input-type=module", "--eval", code], { cwd: folder });
-  return result.code === 0 ? [] : [`${entry} cannot be imported on its own: ${result.output.trim()}`];
-}

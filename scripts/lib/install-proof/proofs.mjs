@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { exportTargets } from "../pack/shape.mjs";
-import { exampleRunProblems, examplesOf, exampleTypeProblems, importProblems } from "./examples.mjs";
+import { exampleRunProblems, examplesOf, exampleTypeProblems } from "./examples.mjs";
+import { entriesOf, loadProblems, optionalPeers } from "./load.mjs";
 import { emptyProject } from "./managers.mjs";
 import { exampleNeeds, needProblems } from "./needs.mjs";
 import { foreignNeeds, installedTree, treeProblems } from "./tree.mjs";
@@ -16,12 +16,12 @@ export function proofContext({ released, registry, folder, caches }) {
   return { released, open, drivers, isOurs: (name) => released.has(name) };
 }
 
-/** With npm, only the package: nothing strange comes along, it can be imported, and its examples do what they say. */
+/** With npm, only the package: nothing strange comes along, all of it loads, and its examples do what they say. */
 export async function proveAlone(one, context) {
   const project = context.open(one.name, "npm");
   await project.add([`${one.name}@${one.version}`]);
   const problems = treeProblems(installedTree(project.folder), await expectedTree(one, context));
-  for (const entry of entriesOf(one).slice(0, 1)) problems.push(...(await importProblems(project.folder, entry)));
+  problems.push(...(await loadProblems(project.folder, one, optionalPeers(one.manifest))));
   return [...problems, ...(await exampleProblems(one, context, project))];
 }
 
@@ -39,7 +39,7 @@ export async function proveFloor(one, floors, context) {
   await project.add([`${one.name}@${one.version}`, ...pinned]);
   const missing = pinned.filter((floor) => !installedTree(project.folder).includes(floor));
   const problems = missing.map((floor) => `${floor} was asked for and is not what was installed`);
-  for (const entry of entriesOf(one).slice(0, 1)) problems.push(...(await importProblems(project.folder, entry)));
+  problems.push(...(await loadProblems(project.folder, one, optionalPeers(one.manifest))));
   // Examples with others of our packages are about this release, where those may ask for a newer core.
   const known = [one.name, ...floors.map(({ name }) => name)];
   const examples = examplesOf(one.readme).filter(({ packages }) =>
@@ -65,6 +65,9 @@ async function checkedExamples(one, context, project, examples) {
     (need) => project.manager !== "npm" || !isThere(project, need),
   );
   if (needs.length > 0) await project.add(needs);
+  // npm brought the required peers with the package, and what needs no more was loaded there.
+  if (project.manager !== "npm" || optionalPeers(one.manifest).length > 0)
+    problems.push(...(await loadProblems(project.folder, one)));
   problems.push(...exampleTypeProblems(project.folder, examples, entriesOf(one)));
   return problems.length > 0 ? problems : exampleRunProblems(project.folder, examples);
 }
@@ -88,9 +91,4 @@ function driverTree(needs, { drivers, open }) {
     );
   }
   return drivers.get(key);
-}
-
-function entriesOf({ name, manifest }) {
-  const subpaths = exportTargets(manifest.exports).map(([from]) => from.slice("exports ".length));
-  return [...new Set(subpaths)].filter((path) => path !== "./package.json").map((path) => name + path.slice(1));
 }
