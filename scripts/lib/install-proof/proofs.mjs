@@ -7,13 +7,14 @@ import { foreignNeeds, installedTree, treeProblems } from "./tree.mjs";
 
 /**
  * What the proofs of one release share: `released` maps names to packed packages, `registry` is where they are
- * published, `folder` holds the empty projects, `caches` what package managers fetched.
+ * published, `folder` holds the empty projects, `caches` what package managers fetched, `env` says where examples find
+ * their servers.
  */
-export function proofContext({ released, registry, folder, caches }) {
+export function proofContext({ released, registry, folder, caches, env }) {
   const drivers = new Map();
   const open = (name, manager) =>
     emptyProject(join(folder, `${manager}-${name.replaceAll("/", "-")}`), { registry, manager, caches });
-  return { released, open, drivers, isOurs: (name) => released.has(name) };
+  return { released, open, drivers, env, isOurs: (name) => released.has(name) };
 }
 
 /** With npm, only the package: nothing strange comes along, all of it loads, and its examples do what they say. */
@@ -69,7 +70,7 @@ async function checkedExamples(one, context, project, examples) {
   if (project.manager !== "npm" || optionalPeers(one.manifest).length > 0)
     problems.push(...(await loadProblems(project.folder, one)));
   problems.push(...exampleTypeProblems(project.folder, examples, entriesOf(one)));
-  return problems.length > 0 ? problems : exampleRunProblems(project.folder, examples);
+  return problems.length > 0 ? problems : exampleRunProblems(project.folder, examples, context.env);
 }
 
 /** The package, our peers of it, and what installing its drivers alone brings. */

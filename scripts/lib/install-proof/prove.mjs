@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mapParallel } from "../parallel.mjs";
+import { withServers } from "../readmes/servers.mjs";
 import { kindOf } from "../rules/kinds.mjs";
 import { seconds } from "../run.mjs";
+import { examplesOf } from "./examples.mjs";
 import { publishOlder } from "./floors.mjs";
 import { floorsOf } from "./needs.mjs";
 import { proofContext, proveAlone, proveFloor, proveWith } from "./proofs.mjs";
@@ -17,10 +19,27 @@ export async function proveInstalls({ packed, registry, folder, caches, report, 
   const start = Date.now();
   await mapParallel(packed, 2, ({ tarball }) => registry.publish(tarball));
   report(`${packed.length} packages published on this machine (${seconds(start)})`);
-  const context = proofContext({ released, registry: registry.url, folder, caches });
+  return withServers(runningCodes(packed), (env) =>
+    proveAll(
+      { packed, registry, folder, report, others },
+      proofContext({ released, registry: registry.url, folder, caches, env }),
+    ),
+  );
+}
+
+/** The code of all examples that are run. */
+function runningCodes(packed) {
+  return packed.flatMap(({ readme }) =>
+    examplesOf(readme)
+      .filter(({ run }) => run)
+      .map(({ code }) => code),
+  );
+}
+
+async function proveAll({ packed, registry, folder, report, others }, context) {
   const olderNeeded = packed
     .map((one) => ({ one, floors: floorsOf(one, context.isOurs) }))
-    .filter(({ floors }) => floors.some(({ name, version }) => released.get(name).version !== version));
+    .filter(({ floors }) => floors.some(({ name, version }) => context.released.get(name).version !== version));
   await publishOlder(olderNeeded, registry, join(folder, "older"));
   const jobs = [
     ...packed.map((one) => ({ one, title: "alone, with npm", run: () => proveAlone(one, context) })),
