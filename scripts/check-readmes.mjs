@@ -12,7 +12,7 @@ import { headingProblems } from "./lib/readmes/headings.mjs";
 import { withSources } from "./lib/readmes/sources.mjs";
 import { listFiles, listPackages, root } from "./lib/workspace.mjs";
 
-/** The scaffolder fills in its pages; the projects in examples/ are tried where they are installed. */
+/** The scaffolder fills in its pages, and the tests of `npm run new` compile them; examples/ are tried where they are installed. */
 const checkedElsewhere = ["packages/create-provider/template/", "examples/"];
 
 /** The pages for people who write providers. Their examples see what the kit sees. */
