@@ -1,9 +1,10 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { importsOf, packageOf, targetOf } from "../pack/graph.mjs";
+import { importsOf, targetOf } from "../pack/graph.mjs";
 import { binTargets, exportTargets } from "../pack/shape.mjs";
 import { contents } from "../pack/tarball.mjs";
+import { packageOf } from "../rules/imports.mjs";
 import { run } from "../run.mjs";
 
 const done = "everything was loaded";

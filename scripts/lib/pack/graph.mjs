@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
 import ts from "typescript";
-import { moduleReferences } from "../rules/imports.mjs";
+import { moduleReferences, packageOf } from "../rules/imports.mjs";
 import { binTargets, exportTargets } from "./shape.mjs";
 
 /**
@@ -12,13 +11,6 @@ import { binTargets, exportTargets } from "./shape.mjs";
 export function importsOf(path) {
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
   return moduleReferences(source).map(({ specifier, isDynamic }) => ({ specifier, isDynamic }));
-}
-
-/** The package that a specifier leads to; nothing for a file and for what is Node's own. */
-export function packageOf(specifier) {
-  if (/^(\.|\/|node:|file:)/.test(specifier)) return undefined;
-  const name = /^(@[^/]+\/)?[^/]+/.exec(specifier)[0];
-  return builtinModules.includes(name) ? undefined : name;
 }
 
 /** The file of a package that a relative import of another one leads to. Declarations name the JavaScript beside them. */

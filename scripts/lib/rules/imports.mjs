@@ -32,6 +32,13 @@ function problemOf(entry, file, specifier, area) {
     : `"${specifier}" is not ${area === "src" ? "a dependency or a peer" : "a declared dependency"}`;
 }
 
+/** The package that a specifier leads to; nothing for a file and for what is Node's own. */
+export function packageOf(specifier) {
+  if (/^(\.|\/|node:|file:)/.test(specifier)) return undefined;
+  const name = /^(@[^/]+\/)?[^/]+/.exec(specifier)[0];
+  return builtinModules.includes(name) ? undefined : name;
+}
+
 function isDeclared({ group, manifest }, name, area) {
   if (name === manifest.name) return area === "test";
   const fields = ["dependencies", "peerDependencies", "optionalDependencies"];
