@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { typescriptBlocks } from "./lib/readmes/blocks.mjs";
-import { clauseIds, patternProblems } from "./lib/readmes/commands.mjs";
+import { clauseIds, extraPages, patternProblems } from "./lib/readmes/commands.mjs";
 import { compileBlocks } from "./lib/readmes/compile.mjs";
 import { fenceProblems } from "./lib/readmes/fences.mjs";
 import { headingProblems } from "./lib/readmes/headings.mjs";
@@ -103,6 +103,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const problems = [
     ...textProblems(),
     ...pageProblems(),
+    ...extraPages(root),
     ...sourceProblems(root, isWriting),
     ...(await compileBlocks(allBlocks())),
   ];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { allBlocks, pageProblems, sourceProblems, textProblems } from "../check-readmes.mjs";
 import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
-import { patternProblems } from "../lib/readmes/commands.mjs";
+import { extraPages, patternProblems } from "../lib/readmes/commands.mjs";
 import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
 import { fenceProblems } from "../lib/readmes/fences.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
@@ -142,6 +142,15 @@ describe("pages", () => {
       expect.stringContaining('packages/core/README.md: line 1: "TypeScript" is no kind of block'),
     ]);
     expect(sourceProblems(folder)).toEqual(["SECURITY.md: line 1: nowhere.ts exports no Foo"]);
+  });
+
+  it("knows the pages that clauses are written to, and refuses any other", () => {
+    expect(extraPages(root)).toEqual([]);
+    const writer = '  ["history-store", contractPage("HistoryStore", a, b)],\n';
+    const extra = { "docs/contract/queue.md": "## Q01 One\n", "packages/provider-testing/test/docs.test.ts": writer };
+    expect(extraPages(write({ ...contract, ...extra }))).toEqual([
+      expect.stringContaining("docs/contract/queue.md: no clauses are written to it"),
+    ]);
   });
 
   it("compares declarations in the README of a package too", () => {

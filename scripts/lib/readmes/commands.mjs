@@ -2,13 +2,28 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fencedBlocks } from "./fences.mjs";
 
+const contract = join("docs", "contract");
+
 /** The ids of all clauses, from the generated pages. */
 export function clauseIds(base) {
-  const folder = join(base, "docs", "contract");
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : [];
-  return names.flatMap((name) =>
-    [...readFileSync(join(folder, name), "utf8").matchAll(/^## ([A-Z]+\d+) /gm)].map(([, id]) => id),
+  return contractPages(base).flatMap((name) =>
+    [...readFileSync(join(base, contract, name), "utf8").matchAll(/^## ([A-Z]+\d+) /gm)].map(([, id]) => id),
   );
+}
+
+/** The pages beside the generated ones, which nobody compares with the clauses. */
+export function extraPages(base) {
+  const writer = join(base, "packages", "provider-testing", "test", "docs.test.ts");
+  const text = existsSync(writer) ? readFileSync(writer, "utf8") : "";
+  const written = [...text.matchAll(/\["([a-z-]+)", contractPage\(/g)].map(([, name]) => `${name}.md`);
+  return contractPages(base)
+    .filter((name) => !written.includes(name))
+    .map((name) => `docs/contract/${name}: no clauses are written to it; its writer is docs.test.ts of the kit`);
+}
+
+function contractPages(base) {
+  const folder = join(base, contract);
+  return existsSync(folder) ? readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".md")) : [];
 }
 
 /** The commands of a page that pick tests by a pattern (-t) in which some alternative is the id of no clause. */
