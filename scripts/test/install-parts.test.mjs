@@ -146,6 +146,11 @@ describe("loading what is installed", () => {
   it.each([
     ["an entry that exports nothing", { "dist/index.js": "" }, /history-x exports nothing/],
     ["an engine that is missing", { "dist/index.js": 'import "./engine-0.js";' }, /Cannot find module .*engine-0\.js/],
+    [
+      "an engine that is missing until it is called",
+      { "dist/engine.js": undefined },
+      /Cannot find module .*dist\/engine\.js/,
+    ],
     ["an engine that throws", { "dist/engine.js": 'throw new Error("broken");' }, /\.\/dist\/engine\.js .*: broken/],
     [
       "an engine that ends the process",

@@ -144,7 +144,11 @@ describe("a release of one core", patient, () => {
         readme: readmeWith('import { value } from "@agentfw/history-c";\nconst a: string = value;'),
       },
       "history-d": { code: useOld, readme: readmeWith("process.exit(3);") },
-      "history-e": { code: useOld, readme: readmeWith('import "unheard-of";') },
+      "history-e": {
+        code: useOld,
+        readme: readmeWith('import "unheard-of";'),
+        more: { "dist/.env": "TOKEN=1", "dist/old.js": "export {};" },
+      },
     };
     const coreManifest = { dependencies: { "@agentfw/history-d": "1.0.0" } };
     const { problems } = await prove(builtCheckout({ core: oldCore, coreVersion: "1.4.0", coreManifest, backends }));
@@ -156,6 +160,8 @@ describe("a release of one core", patient, () => {
         expect.stringMatching(/history-c .*: under nodenext: readme-4\.ts\(5\): Type 'number' is not assignable/),
         expect.stringMatching(/history-d .*: readme-4 ended with code 3/),
         "@agentfw/history-a alone, with npm: @agentfw/history-d@1.0.0 is a stranger in its tree",
+        "@agentfw/history-e alone, with npm: dist/.env should not be in the tarball",
+        "@agentfw/history-e alone, with npm: dist/old.js is in the tarball, and nothing of the build leads to it",
         "@agentfw/history-e alone, with npm: an example imports unheard-of, which no field of package.json names",
       ]),
     );

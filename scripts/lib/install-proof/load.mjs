@@ -62,16 +62,21 @@ function loadable(place, one, without) {
   const imports = new Map(scripts.map((file) => [file, importsOf(join(place, file))]));
   const commands = binTargets(one.manifest).map(([, path]) => path.replace(/^\.\//, ""));
   const isLoadable = (file) => needsAtOnce(file, imports).every((name) => !without.includes(name));
-  const files = scripts.filter((file) => !commands.includes(file) && isLoadable(file));
-  const onDemand = [...imports.values()]
-    .flat()
-    .filter(({ specifier, isDynamic }) => isDynamic && packageOf(specifier) !== undefined)
+  const onDemand = [...imports].flatMap(([file, named]) =>
+    named.filter(({ isDynamic }) => isDynamic).map(({ specifier }) => ({ file, specifier })),
+  );
+  // What is imported on demand is tried also where there is no such file, which nobody would hear of before the call.
+  const chunks = onDemand
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ file, specifier }) => targetOf(file, specifier));
+  const files = [...new Set([...scripts, ...chunks])].filter((file) => !commands.includes(file) && isLoadable(file));
+  const packages = onDemand
     .map(({ specifier }) => specifier)
-    .filter((specifier) => !without.includes(packageOf(specifier)));
+    .filter((specifier) => packageOf(specifier) !== undefined && !without.includes(packageOf(specifier)));
   const entries = entryTargets(one).filter(([, path]) => files.includes(path.replace(/^\.\//, "")));
   return {
     entries: entries.map(([entry]) => entry),
-    inside: [...files.map((file) => `./${file}`), ...new Set(onDemand)],
+    inside: [...files.map((file) => `./${file}`), ...new Set(packages)],
   };
 }
 

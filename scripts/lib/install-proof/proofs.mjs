@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { graphProblems } from "../pack/graph.mjs";
+import { shapeProblems } from "../pack/shape.mjs";
+import { contents } from "../pack/tarball.mjs";
 import { exampleRunProblems, examplesOf, exampleTypeProblems } from "./examples.mjs";
 import { entriesOf, loadProblems, optionalPeers } from "./load.mjs";
 import { emptyProject } from "./managers.mjs";
@@ -22,6 +25,9 @@ export async function proveAlone(one, context) {
   const project = context.open(one.name, "npm");
   await project.add([`${one.name}@${one.version}`]);
   const problems = treeProblems(installedTree(project.folder), await expectedTree(one, context));
+  // What is packed for a release is what lies in dist then, whoever put it there.
+  const place = join(project.folder, "node_modules", one.name);
+  problems.push(...shapeProblems(one.manifest, one.files), ...graphProblems(place, one.manifest, contents(place)));
   problems.push(...(await loadProblems(project.folder, one, optionalPeers(one.manifest))));
   return [...problems, ...(await exampleProblems(one, context, project))];
 }
