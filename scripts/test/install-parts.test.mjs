@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { examplesOf, importedPackages } from "../lib/install-proof/examples.mjs";
 import { entriesOf, loadProblems } from "../lib/install-proof/load.mjs";
-import { exampleNeeds, floorsOf, needProblems } from "../lib/install-proof/needs.mjs";
+import { exampleNeeds, floorsOf, missingPeers, needProblems } from "../lib/install-proof/needs.mjs";
 import { foreignNeeds, installedTree, treeProblems } from "../lib/install-proof/tree.mjs";
 import { mapParallel } from "../lib/parallel.mjs";
 import { write } from "./workspace-fixture.mjs";
@@ -70,6 +70,15 @@ it("adds what examples import and the peers, ours as they are released", () => {
   expect(needProblems(one, examplesOf('```ts\nimport "left-pad";\n```\n'), released)).toEqual([
     "an example imports left-pad, which no field of package.json names",
   ]);
+});
+
+it("adds the peers that nobody installed, but no optional ones", () => {
+  const vitest = {
+    peerDependencies: { vite: "^8", jsdom: "*", zod: "^4" },
+    peerDependenciesMeta: { jsdom: { optional: true } },
+  };
+  const folder = write({ "node_modules/vitest/package.json": vitest, "node_modules/zod/package.json": {} });
+  expect(missingPeers(folder, ["vitest", "vitest", "zod", "gone"])).toEqual(["vite@^8"]);
 });
 
 it("reads the oldest version of ours that a package takes", () => {

@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import semver from "semver";
+import { readJson } from "../workspace.mjs";
 
 /**
  * What the examples and the entries of a package need besides the package, as `name@range`: what they import and the
@@ -18,6 +21,19 @@ export function needProblems(one, examples, released) {
   return names
     .filter((name) => name !== one.name && !released.has(name) && rangeOf(one.manifest, name) === undefined)
     .map((name) => `an example imports ${name}, which no field of package.json names`);
+}
+
+/** What some installed packages need beside them and nobody installed, as `name@range`: the first yarn leaves it to people. */
+export function missingPeers(folder, names) {
+  const manifestOf = (name) => join(folder, "node_modules", name, "package.json");
+  const wanted = names
+    .filter((name) => existsSync(manifestOf(name)))
+    .flatMap((name) => {
+      const { peerDependencies = {}, peerDependenciesMeta = {} } = readJson(manifestOf(name));
+      return Object.entries(peerDependencies).filter(([peer]) => peerDependenciesMeta[peer]?.optional !== true);
+    });
+  const missing = wanted.filter(([name]) => !existsSync(manifestOf(name)));
+  return [...new Set(missing.map(([name, range]) => `${name}@${range}`))].sort();
 }
 
 /** Our peers of a package at the oldest version that it takes: `{ name, version }`. */

@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { installProblems } from "../examples/packed.mjs";
 import { graphProblems } from "../pack/graph.mjs";
 import { shapeProblems } from "../pack/shape.mjs";
 import { contents } from "../pack/tarball.mjs";
+import { readJson } from "../workspace.mjs";
 import { exampleRunProblems, examplesOf, exampleTypeProblems } from "./examples.mjs";
 import { entriesOf, loadProblems, optionalPeers } from "./load.mjs";
 import { emptyProject } from "./managers.mjs";
-import { exampleNeeds, needProblems } from "./needs.mjs";
+import { exampleNeeds, missingPeers, needProblems } from "./needs.mjs";
 import { foreignNeeds, installedTree, treeProblems } from "./tree.mjs";
 
 /**
@@ -20,11 +23,21 @@ export function proofContext({ released, registry, folder, caches, env }) {
   return { released, open, drivers, env, isOurs: (name) => released.has(name) };
 }
 
+/** What package managers keep under a name and a version may be an earlier build; then nothing was proven. */
+function staleProblems({ folder }, { released }) {
+  const isReleased = ({ name, version }) => {
+    const manifest = join(folder, "node_modules", name, "package.json");
+    return existsSync(manifest) && readJson(manifest).version === version;
+  };
+  return [...released.values()].filter(isReleased).flatMap((one) => installProblems(one, folder));
+}
+
 /** With npm, only the package: nothing strange comes along, all of it loads, and its examples do what they say. */
 export async function proveAlone(one, context) {
   const project = context.open(one.name, "npm");
   await project.add([`${one.name}@${one.version}`]);
-  const problems = treeProblems(installedTree(project.folder), await expectedTree(one, context));
+  const problems = staleProblems(project, context);
+  problems.push(...treeProblems(installedTree(project.folder), await expectedTree(one, context)));
   // What is packed for a release is what lies in dist then, whoever put it there.
   const place = join(project.folder, "node_modules", one.name);
   problems.push(...shapeProblems(one.manifest, one.files), ...graphProblems(place, one.manifest, contents(place)));
@@ -36,7 +49,7 @@ export async function proveAlone(one, context) {
 export async function proveWith(manager, one, context) {
   const project = context.open(one.name, manager);
   await project.add([`${one.name}@${one.version}`]);
-  return exampleProblems(one, context, project);
+  return [...staleProblems(project, context), ...(await exampleProblems(one, context, project))];
 }
 
 /** With npm, at the oldest versions of our packages that it takes: `floors` are `{ name, version }`. */
@@ -46,6 +59,7 @@ export async function proveFloor(one, floors, context) {
   await project.add([`${one.name}@${one.version}`, ...pinned]);
   const missing = pinned.filter((floor) => !installedTree(project.folder).includes(floor));
   const problems = missing.map((floor) => `${floor} was asked for and is not what was installed`);
+  problems.push(...staleProblems(project, context));
   problems.push(...(await loadProblems(project.folder, one, optionalPeers(one.manifest))));
   // Examples with others of our packages are about this release, where those may ask for a newer core.
   const known = [one.name, ...floors.map(({ name }) => name)];
@@ -72,6 +86,11 @@ async function checkedExamples(one, context, project, examples) {
     (need) => project.manager !== "npm" || !isThere(project, need),
   );
   if (needs.length > 0) await project.add(needs);
+  const missing =
+    project.manager === "yarn"
+      ? missingPeers(project.folder, [...examples.flatMap(({ packages }) => packages), ...optionalPeers(one.manifest)])
+      : [];
+  if (missing.length > 0) await project.add(missing);
   // npm brought the required peers with the package, and what needs no more was loaded there.
   if (project.manager !== "npm" || optionalPeers(one.manifest).length > 0)
     problems.push(...(await loadProblems(project.folder, one)));
