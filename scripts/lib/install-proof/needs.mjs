@@ -23,17 +23,18 @@ export function needProblems(one, examples, released) {
     .map((name) => `an example imports ${name}, which no field of package.json names`);
 }
 
-/** What some installed packages need beside them and nobody installed, as `name@range`: the first yarn leaves it to people. */
-export function missingPeers(folder, names) {
+/**
+ * Which of some packages lack a peer of their own in a project. The first yarn leaves peers to people, who decide whether they want
+ * what needs them; npm and pnpm install them.
+ */
+export function withoutPeers(folder, names) {
   const manifestOf = (name) => join(folder, "node_modules", name, "package.json");
-  const wanted = names
-    .filter((name) => existsSync(manifestOf(name)))
-    .flatMap((name) => {
-      const { peerDependencies = {}, peerDependenciesMeta = {} } = readJson(manifestOf(name));
-      return Object.entries(peerDependencies).filter(([peer]) => peerDependenciesMeta[peer]?.optional !== true);
-    });
-  const missing = wanted.filter(([name]) => !existsSync(manifestOf(name)));
-  return [...new Set(missing.map(([name, range]) => `${name}@${range}`))].sort();
+  return names.filter((name) => {
+    if (!existsSync(manifestOf(name))) return true;
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = readJson(manifestOf(name));
+    const required = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+    return required.some((peer) => !existsSync(manifestOf(peer)));
+  });
 }
 
 /** Our peers of a package at the oldest version that it takes: `{ name, version }`. */

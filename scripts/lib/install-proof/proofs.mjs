@@ -8,7 +8,7 @@ import { readJson } from "../workspace.mjs";
 import { exampleRunProblems, examplesOf, exampleTypeProblems } from "./examples.mjs";
 import { entriesOf, loadProblems, optionalPeers } from "./load.mjs";
 import { emptyProject } from "./managers.mjs";
-import { exampleNeeds, missingPeers, needProblems } from "./needs.mjs";
+import { exampleNeeds, needProblems, withoutPeers } from "./needs.mjs";
 import { foreignNeeds, installedTree, treeProblems } from "./tree.mjs";
 
 /**
@@ -86,14 +86,11 @@ async function checkedExamples(one, context, project, examples) {
     (need) => project.manager !== "npm" || !isThere(project, need),
   );
   if (needs.length > 0) await project.add(needs);
-  const missing =
-    project.manager === "yarn"
-      ? missingPeers(project.folder, [...examples.flatMap(({ packages }) => packages), ...optionalPeers(one.manifest)])
-      : [];
-  if (missing.length > 0) await project.add(missing);
   // npm brought the required peers with the package, and what needs no more was loaded there.
-  if (project.manager !== "npm" || optionalPeers(one.manifest).length > 0)
-    problems.push(...(await loadProblems(project.folder, one)));
+  const optional = optionalPeers(one.manifest);
+  const lacking = project.manager === "yarn" ? withoutPeers(project.folder, optional) : [];
+  if (project.manager !== "npm" || optional.length > 0)
+    problems.push(...(await loadProblems(project.folder, one, lacking)));
   problems.push(...exampleTypeProblems(project.folder, examples, entriesOf(one)));
   return problems.length > 0 ? problems : exampleRunProblems(project.folder, examples, context.env);
 }
