@@ -1,12 +1,23 @@
 // Every project in examples/ is tried as a stranger would have it: copied out of the checkout, installed by its own lockfile, with
 // our packages as they are packed and served by a registry of this machine. `--lock` renews the lockfiles instead.
 import "./lib/require-node.mjs";
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isSourceOf, listExamples } from "./lib/examples/list.mjs";
 import { lockText, withVersions } from "./lib/examples/lock.mjs";
 import { installProblems, packedForExamples } from "./lib/examples/packed.mjs";
+import { exampleRunProblems, examplesOf, exampleTypeProblems } from "./lib/install-proof/examples.mjs";
 import { main } from "./lib/main.mjs";
 import { npm } from "./lib/npm.mjs";
 import { startRegistry } from "./lib/registry/server.mjs";
@@ -46,6 +57,16 @@ async function tryOut(example, place, packed) {
     mkdirSync(dirname(report), { recursive: true });
     if (existsSync(written)) copyFileSync(written, report);
   }
+  const wrong = await readmeProblems(place);
+  if (wrong.length > 0) throw failure(wrong.map((problem) => `${example.directory}/README.md: ${problem}`).join("\n"));
+}
+
+/** The examples of a project's README, compiled and run in the project itself, which its tests have built. */
+async function readmeProblems(place) {
+  const examples = examplesOf(readFileSync(join(place, "README.md"), "utf8"));
+  if (!examples.some(({ run }) => run)) return ["no example in it is run: ```ts run"];
+  const problems = exampleTypeProblems(place, examples, []);
+  return problems.length > 0 ? problems : exampleRunProblems(place, examples, process.env);
 }
 
 async function renewLock(example, place) {

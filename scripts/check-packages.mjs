@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
-import { importProblems } from "./lib/rules/imports.mjs";
+import { dependencyProblems } from "./lib/rules/dependencies.mjs";
+import { importProblems, moduleReferences, packageOf } from "./lib/rules/imports.mjs";
 import { kindOf } from "./lib/rules/kinds.mjs";
 import { manifestProblems } from "./lib/rules/manifest.mjs";
 import { sourceProblems, testProblems } from "./lib/rules/source.mjs";
@@ -20,15 +21,30 @@ export function checkPackages(base = root) {
     ...twinProblems(base),
     ...packages.flatMap((entry) => [
       ...manifestProblems(entry, kinds).map((problem) => `${entry.directory}: ${problem}`),
+      ...broughtProblems(base, entry).map((problem) => `${entry.directory}: ${problem}`),
       ...["src", "test"].flatMap((area) => areaProblems(base, entry, area)),
     ]),
   ];
 }
 
+/** What a published package brings along is decided on, and used. */
+function broughtProblems(base, entry) {
+  if (entry.group !== "packages") return [];
+  const imported = sourcesIn(entry, "src").flatMap(({ source }) => moduleReferences(source));
+  return dependencyProblems(base, entry, new Set(imported.map(({ specifier }) => packageOf(specifier))));
+}
+
+function sourcesIn(entry, area) {
+  const files = listFiles(join(entry.path, area), (name) => /\.[cm]?tsx?$/.test(name));
+  return files.map((file) => ({
+    file,
+    source: ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true),
+  }));
+}
+
 function areaProblems(base, entry, area) {
   const isPublished = entry.group === "packages";
-  return listFiles(join(entry.path, area), (name) => /\.[cm]?tsx?$/.test(name)).flatMap((file) => {
-    const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+  return sourcesIn(entry, area).flatMap(({ file, source }) => {
     const problems = [
       ...importProblems(entry, file, source, area),
       ...(area === "src" && isPublished ? sourceProblems(entry, file, source) : []),

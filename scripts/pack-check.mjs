@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { main } from "./lib/main.mjs";
 import { aloneProblems } from "./lib/pack/alone.mjs";
+import { graphProblems } from "./lib/pack/graph.mjs";
 import { shapeProblems } from "./lib/pack/shape.mjs";
 import { contents, pack } from "./lib/pack/tarball.mjs";
 import { failure, run } from "./lib/run.mjs";
@@ -40,8 +41,10 @@ await main(async () => {
   const path = process.cwd();
   const { tarball, unpacked } = await pack(path);
   const manifest = readJson(join(unpacked, "package.json"));
+  const files = contents(unpacked);
   const problems = [
-    ...shapeProblems(manifest, contents(unpacked)),
+    ...shapeProblems(manifest, files),
+    ...graphProblems(unpacked, manifest, files),
     ...(await publintProblems(unpacked, manifest)),
     ...(await typeResolutionProblems(tarball)),
     ...(await aloneProblems(path, unpacked, manifest)),

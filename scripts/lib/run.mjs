@@ -2,13 +2,14 @@ import { spawn } from "node:child_process";
 import { root } from "./workspace.mjs";
 
 /**
- * Runs a program to its end and resolves to `{ code, output }`. A program killed by a signal has code 128.
+ * Runs a program to its end and resolves to `{ code, output }`. A program killed by a signal has code 128, also one that
+ * was killed because it took longer than `timeoutMs`.
  * With `show`, its output goes straight to the terminal and `output` is empty; its standard input is closed either way.
  */
-export function run(command, args, { cwd = root, env = process.env, show = false } = {}) {
+export function run(command, args, { cwd = root, env = process.env, show = false, timeoutMs } = {}) {
   return new Promise((resolve) => {
     const stdio = show ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"];
-    const child = spawn(command, args, { cwd, env, stdio });
+    const child = spawn(command, args, { cwd, env, stdio, timeout: timeoutMs, killSignal: "SIGKILL" });
     const chunks = [];
     child.stdout?.on("data", (chunk) => chunks.push(chunk));
     child.stderr?.on("data", (chunk) => chunks.push(chunk));

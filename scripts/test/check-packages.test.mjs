@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkPackages } from "../check-packages.mjs";
+import { allowedDependencies } from "../lib/rules/dependencies.mjs";
+import { readJson, root } from "../lib/workspace.mjs";
 import { goodWorkspace, write } from "./workspace-fixture.mjs";
 
 /** What the rules say about the good workspace with some files changed. */
@@ -65,7 +68,7 @@ describe("who may know whom", () => {
     ],
     [
       "the openai client depends on the agent",
-      changed("openai", (m) => (m.dependencies = { "@agentfw/agent": "*" })),
+      changed("openai", (m) => (m.dependencies["@agentfw/agent"] = "*")),
       "dependencies must not name @agentfw/agent",
     ],
     [
@@ -245,6 +248,59 @@ describe("source text", () => {
     expect(sourceIn("history-file/src/index.ts", 'export * from "./a.ts";')).toHaveLength(1);
     expect(sourceIn("history-file/src/index.ts", 'export * as all from "./a.ts";')).toHaveLength(1);
     expect(sourceIn("history-file/src/index.ts", 'export { a } from "./a.ts";')).toEqual([]);
+  });
+});
+
+describe("what a package brings along", () => {
+  const agentWith = (code, changes = {}) => ({
+    ...changed("agent", (m) => (m.dependencies = { "@cfworker/json-schema": "^4.1.1", ...changes })),
+    "packages/agent/src/index.ts": code,
+  });
+  const record = (text) => ({ "docs/decisions/2026-11-30-every-dependency-is-named.md": text });
+  const use = 'import "@cfworker/json-schema";\n';
+
+  it("accepts what is decided on and imported, at once, on demand or as a type", () => {
+    for (const code of [use, 'export const a = () => import("@cfworker/json-schema");\n'])
+      expect(problemsWith({ ...agentWith(code), ...record("`@cfworker/json-schema` is small") })).toEqual([]);
+  });
+
+  it("refuses what nothing in src imports", () => {
+    expect(problemsWith({ ...agentWith(""), ...record("`@cfworker/json-schema`") })).toEqual([
+      "packages/agent: package.json names @cfworker/json-schema, which nothing in src imports",
+    ]);
+  });
+
+  it("refuses what the record does not name, or no record is there for", () => {
+    const expected = [expect.stringContaining("every-dependency-is-named.md is to say why it brings")];
+    expect(problemsWith({ ...agentWith(use), ...record("`json-schema`") })).toEqual(expected);
+    expect(problemsWith(agentWith(use))).toEqual(expected);
+  });
+
+  it.each(["dependencies", "optionalDependencies", "peerDependencies"])("refuses a stranger in %s", (field) => {
+    const stranger = changed("history-file", (m) => (m[field] = { ...m[field], "is-odd": "^3.0.1" }));
+    const code = { "packages/history-file/src/a.ts": 'import "is-odd";\n' };
+    expect(problemsWith({ ...stranger, ...code })).toEqual([
+      expect.stringMatching(/^packages\/history-file: is-odd is nothing that it may bring along/),
+    ]);
+    expect(problemsWith(stranger)).toHaveLength(2);
+  });
+
+  it("refuses a driver that moved to the development dependencies", () => {
+    const moved = changed("openai", (m) => {
+      m.devDependencies = { ...m.devDependencies, ...m.dependencies };
+      m.dependencies = undefined;
+    });
+    expect(problemsWith(moved)).toEqual([expect.stringContaining('"openai" is not a dependency or a peer')]);
+  });
+
+  it("allows nothing that no package has", () => {
+    for (const [folder, names] of Object.entries(allowedDependencies)) {
+      const { dependencies, peerDependencies } = readJson(join(root, "packages", folder, "package.json"));
+      expect({ folder, names: Object.keys({ ...dependencies, ...peerDependencies }) }).toEqual({
+        folder,
+        names: expect.arrayContaining(Object.keys(names)),
+      });
+    }
   });
 });
 

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { examplesOf, importedPackages } from "../lib/install-proof/examples.mjs";
-import { exampleNeeds, floorsOf, needProblems } from "../lib/install-proof/needs.mjs";
+import { entriesOf, loadProblems } from "../lib/install-proof/load.mjs";
+import { exampleNeeds, floorsOf, needProblems, withoutPeers } from "../lib/install-proof/needs.mjs";
 import { foreignNeeds, installedTree, treeProblems } from "../lib/install-proof/tree.mjs";
 import { mapParallel } from "../lib/parallel.mjs";
 import { write } from "./workspace-fixture.mjs";
@@ -71,6 +72,19 @@ it("adds what examples import and the peers, ours as they are released", () => {
   ]);
 });
 
+it("tells which packages lack a peer of their own, but no optional one", () => {
+  const needs = (...peers) => ({
+    peerDependencies: Object.fromEntries(peers.map((name) => [name, "*"])),
+    peerDependenciesMeta: { jsdom: { optional: true } },
+  });
+  const folder = write({
+    "node_modules/vitest/package.json": needs("vite", "jsdom"),
+    "node_modules/saver/package.json": needs("zod", "jsdom"),
+    "node_modules/zod/package.json": {},
+  });
+  expect(withoutPeers(folder, ["vitest", "saver", "zod", "gone"])).toEqual(["vitest", "gone"]);
+});
+
 it("reads the oldest version of ours that a package takes", () => {
   expect(floorsOf(one, isOurs)).toEqual([{ name: "@agentfw/core", version: "1.4.0" }]);
 });
@@ -104,4 +118,67 @@ it("ends what is under way before it fails, and begins nothing more", async () =
   });
   await expect(mapped).rejects.toThrow("the first");
   expect(ended).toEqual([2]);
+});
+
+describe("loading what is installed", () => {
+  const here = { types: "./dist/index.d.ts", default: "./dist/index.js" };
+  const optional = { types: "./dist/more.d.ts", default: "./dist/more.js" };
+  const packed = {
+    name: "@agentfw/history-x",
+    manifest: {
+      exports: { ".": here, "./more": optional, "./package.json": "./package.json" },
+      bin: { "x-tool": "./dist/cli.js" },
+    },
+  };
+  const good = {
+    "package.json": { type: "module", exports: packed.manifest.exports },
+    "dist/index.js": 'export const open = () => import("./engine.js");\n',
+    "dist/engine.js": 'export const driver = () => import("a-driver");\n',
+    "dist/more.js": 'export * from "./chunk.js";\n',
+    "dist/chunk.js": 'import "a-peer";\nexport const b = 1;\n',
+    "dist/cli.js": 'if (process.argv[2] !== "--help") throw new Error("nobody runs it");\nconsole.log("help");\n',
+  };
+  const driver = {
+    "node_modules/a-driver/index.js": "",
+    "node_modules/a-driver/package.json": { exports: "./index.js" },
+  };
+  const load = (changes, others = driver) => {
+    const inside = Object.entries({ ...good, ...changes });
+    const files = inside.map(([path, content]) => [`node_modules/@agentfw/history-x/${path}`, content]);
+    return loadProblems(write({ ...Object.fromEntries(files), ...others }), packed, ["a-peer"]);
+  };
+
+  it("is content when everything loads, and leaves out what needs an optional peer", async () => {
+    expect(entriesOf(packed)).toEqual(["@agentfw/history-x", "@agentfw/history-x/more"]);
+    expect(await load({})).toEqual([]);
+    expect(await load({ "dist/chunk.js": 'throw new Error("loaded all the same");' })).toEqual([
+      expect.stringMatching(/^it does not load .*\/more cannot be imported: loaded all the same/),
+    ]);
+  });
+
+  it.each([
+    ["an entry that exports nothing", { "dist/index.js": "" }, /history-x exports nothing/],
+    ["an engine that is missing", { "dist/index.js": 'import "./engine-0.js";' }, /Cannot find module .*engine-0\.js/],
+    [
+      "an engine that is missing until it is called",
+      { "dist/engine.js": undefined },
+      /Cannot find module .*dist\/engine\.js/,
+    ],
+    ["an engine that throws", { "dist/engine.js": 'throw new Error("broken");' }, /\.\/dist\/engine\.js .*: broken/],
+    [
+      "an engine that ends the process",
+      { "dist/engine.js": "process.exit(0);" },
+      /ended while it was loaded, with code 0/,
+    ],
+    ["an engine that never loads", { "dist/engine.js": "await new Promise(() => {});" }, /code 13/],
+    ["a file that nothing imports", { "dist/other.js": "throw 1;" }, /\.\/dist\/other\.js cannot be imported: 1/],
+    ["a command that fails", { "dist/cli.js": "process.exit(2);" }, /x-tool --help ended with code 2/],
+    ["a command that does nothing", { "dist/cli.js": "" }, /x-tool --help ended with code 0/],
+  ])("tells of %s", async (_, changes, problem) => {
+    expect(await load(changes)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it("tells of a driver that is imported on demand and was not installed", async () => {
+    expect(await load({}, {})).toEqual([expect.stringMatching(/a-driver cannot be imported: Cannot find package/)]);
+  });
 });

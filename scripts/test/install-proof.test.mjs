@@ -20,15 +20,24 @@ function temporaryFolder() {
   return realpathSync(mkdtempSync(join(tmpdir(), "agentfw-proof-test-")));
 }
 
+/** A backend whose entry loads its engine when it is called. */
+function withEngine(text) {
+  return {
+    code: `${useOld}export const open = () => import("./engine.js");\n`,
+    types: "export declare const value: number;\nexport declare const open: () => unknown;\n",
+    more: { "dist/engine.js": text },
+  };
+}
+
 /** Proves a checkout on a registry of its own, and resolves to the problems and what was reported. */
-async function prove(checkout, others = "none") {
+async function prove(checkout, others = "none", cached = undefined) {
   const folder = temporaryFolder();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const registry = await startRegistry(join(folder, "registry"));
   onTestFinished(() => registry.stop());
   const lines = [];
   const report = (line) => lines.push(line.replace(/ \([\d.]+ s\)$/, ""));
-  const caches = join(folder, "caches");
+  const caches = cached ?? join(folder, "caches");
   const problems = await withReleaseCopy(async (copy) => {
     const packed = withReadmes(await packCopy(copy), copy);
     return proveInstalls({ packed, registry, folder, caches, report, others });
@@ -73,11 +82,20 @@ describe("a release whose core is newer than the oldest that its backends take",
   it("fails at the floor for a backend that needs the new core and does not say so", async () => {
     await releaseBefore();
     const code = 'import { recent } from "@agentfw/core";\nexport const value = recent - 1;\n';
-    const backends = { "history-file": { code, readme: sayValue("history-file") } };
+    const backends = {
+      "history-file": { code, readme: sayValue("history-file") },
+      "history-late": withEngine('import { recent } from "@agentfw/core";\nexport const value = recent;\n'),
+    };
     const { problems } = await prove(builtCheckout({ core: newCore, coreVersion: "1.5.0", backends }));
-    expect(problems).toEqual(
-      ["cannot be imported on its own", "ended with code 1"].map((text) =>
-        expect.stringMatching(new RegExp(`^@agentfw/history-file with @agentfw/core 1.4.0: .*${text}.*recent`, "s")),
+    expect(problems.sort()).toEqual(
+      [
+        "file .*history-file cannot be imported",
+        "file .*ended with code 1",
+        "late .*/engine\\.js cannot be imported",
+      ].map((text) =>
+        expect.stringMatching(
+          new RegExp(`^@agentfw/history-${text.replace(" ", " with @agentfw/core 1.4.0: ")}.*recent`, "s"),
+        ),
       ),
     );
   });
@@ -92,6 +110,25 @@ describe("a release whose core is newer than the oldest that its backends take",
 });
 
 describe("a release of one core", patient, () => {
+  it("is loaded whole with every package manager, also what nothing but a call loads, without an example", async () => {
+    const caches = temporaryFolder();
+    onTestFinished(() => rmSync(caches, { recursive: true, force: true }));
+    const proven = async (engine) => {
+      const backends = { "history-file": withEngine(engine) };
+      return prove(builtCheckout({ core: oldCore, coreVersion: "1.4.0", backends }), "some", caches);
+    };
+    expect((await proven("export const works = 1;\n")).problems).toEqual([]);
+    // The same version, so that a package manager could take what it kept.
+    const { problems } = await proven('throw new Error("the engine does not load");\n');
+    expect(problems.sort()).toEqual(
+      ["alone, with npm", "with pnpm", "with yarn"].map((title) =>
+        expect.stringMatching(
+          new RegExp(`^@agentfw/history-file ${title}: .*/engine\\.js cannot be imported: the engine does not load`),
+        ),
+      ),
+    );
+  });
+
   it("says that the drivers could not be reached", async () => {
     // A port on which nothing listens.
     vi.stubEnv("npm_config_registry", "http://127.0.0.1:1/");
@@ -114,7 +151,11 @@ describe("a release of one core", patient, () => {
         readme: readmeWith('import { value } from "@agentfw/history-c";\nconst a: string = value;'),
       },
       "history-d": { code: useOld, readme: readmeWith("process.exit(3);") },
-      "history-e": { code: useOld, readme: readmeWith('import "unheard-of";') },
+      "history-e": {
+        code: useOld,
+        readme: readmeWith('import "unheard-of";'),
+        more: { "dist/.env": "TOKEN=1", "dist/old.js": "export {};" },
+      },
     };
     const coreManifest = { dependencies: { "@agentfw/history-d": "1.0.0" } };
     const { problems } = await prove(builtCheckout({ core: oldCore, coreVersion: "1.4.0", coreManifest, backends }));
@@ -122,10 +163,12 @@ describe("a release of one core", patient, () => {
       expect.arrayContaining([
         expect.stringMatching(/history-a .*: under nodenext: .*history-a\/dist\/index\.d\.ts\(1\): .*'gone'/),
         expect.stringMatching(/history-a .*: under bundler: /),
-        expect.stringMatching(/history-b .*: @agentfw\/history-b cannot be imported on its own: it does not load/),
+        expect.stringMatching(/history-b .*: @agentfw\/history-b cannot be imported: it does not load/),
         expect.stringMatching(/history-c .*: under nodenext: readme-4\.ts\(5\): Type 'number' is not assignable/),
         expect.stringMatching(/history-d .*: readme-4 ended with code 3/),
         "@agentfw/history-a alone, with npm: @agentfw/history-d@1.0.0 is a stranger in its tree",
+        "@agentfw/history-e alone, with npm: dist/.env should not be in the tarball",
+        "@agentfw/history-e alone, with npm: dist/old.js is in the tarball, and nothing of the build leads to it",
         "@agentfw/history-e alone, with npm: an example imports unheard-of, which no field of package.json names",
       ]),
     );

@@ -5,6 +5,7 @@ import { nameProvider, providerKinds, renderProvider } from "../../packages/crea
 import { checkPackages } from "../check-packages.mjs";
 import { compilerPath } from "../lib/compiler.mjs";
 import { firstChangeset, workspacePackage } from "../lib/new/workspace-package.mjs";
+import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
 import { sourcePaths } from "../lib/readmes/compile.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
 import { run } from "../lib/run.mjs";
@@ -68,11 +69,17 @@ it("is released for the first time as a minor", async () => {
   );
 });
 
-it("compiles with the options of the house", { timeout: 120_000 }, async () => {
+it("compiles with the options of the house, its README's examples too", { timeout: 120_000 }, async () => {
   const folder = join(root, ".cache", "new");
   rmSync(folder, { recursive: true, force: true });
+  const paths = sourcePaths();
   for (const kind of providerKinds) {
-    for (const [path, text] of Object.entries(inCheckout(await newPackage(kind)))) {
+    const made = await newPackage(kind);
+    const examples = typescriptBlocks(made.files.get("README.md"));
+    expect(examples).not.toEqual([]);
+    made.files.set("test/readme.ts", examples.map(({ code }) => code).join("\n"));
+    paths[made.names.packageName] = [join(folder, "packages", made.names.provider, "src", "index.ts")];
+    for (const [path, text] of Object.entries(inCheckout(made))) {
       if (!/\/(src|test)\//.test(path)) continue;
       mkdirSync(join(folder, dirname(path)), { recursive: true });
       writeFileSync(join(folder, path), text);
@@ -80,7 +87,8 @@ it("compiles with the options of the house", { timeout: 120_000 }, async () => {
   }
   const config = {
     extends: "../../tsconfig.node.json",
-    compilerOptions: { paths: sourcePaths() },
+    // An example ends where it has shown what it is about.
+    compilerOptions: { paths, noUnusedLocals: false },
     include: ["packages"],
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { allBlocks, textProblems } from "../check-readmes.mjs";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { allBlocks, pageProblems, sourceProblems, textProblems } from "../check-readmes.mjs";
 import { typescriptBlocks } from "../lib/readmes/blocks.mjs";
 import { clauseIds, clauseProblems } from "../lib/readmes/clauses.mjs";
+import { extraPages, patternProblems } from "../lib/readmes/commands.mjs";
 import { compileBlocks, sourcePaths } from "../lib/readmes/compile.mjs";
+import { fenceProblems } from "../lib/readmes/fences.mjs";
 import { headingProblems } from "../lib/readmes/headings.mjs";
 import { withReports } from "../lib/readmes/reports.mjs";
 import { declaration, withSources } from "../lib/readmes/sources.mjs";
@@ -81,12 +83,96 @@ describe("the texts of a checkout", () => {
 describe("blocks", () => {
   it("finds TypeScript blocks, their first line and whether they run", () => {
     const text =
-      "text\n```ts\nconst a = 1;\n```\n\n```ts run\nawait b();\n```\n```sh\nnpm i\n```\n````md\n```ts\nno\n```\n````\n```typescript\nc\n```";
+      "text\n```ts\nconst a = 1;\n```\n\n```ts run\nawait b();\n```\n```sh\nnpm i\n```\n````md\n```ts\nno\n```\n````\n```ts\nc\n```";
     expect(typescriptBlocks(text)).toEqual([
       { line: 3, code: "const a = 1;", run: false },
       { line: 7, code: "await b();", run: true },
       { line: 18, code: "c", run: false },
     ]);
+  });
+});
+
+describe("fences", () => {
+  it.each(["", "sh", "sh run", "sql", "json", "text", "ts", "ts run", "ts from a/b.ts Name"])("takes %s", (info) => {
+    expect(fenceProblems(`\`\`\`${info}\ncode\n\`\`\`\n`)).toEqual([]);
+  });
+
+  it.each(["tsx", "TypeScript", "typescript", "ts,run", "ts runs", "ts run now", "ts from a.ts", "js", "javascript"])(
+    "refuses %s by its name",
+    (info) => {
+      expect(fenceProblems(`text\n\`\`\`${info}\ncode\n\`\`\`\n`)).toEqual([
+        expect.stringContaining(`line 2: "${info}" is no kind of block`),
+      ]);
+    },
+  );
+
+  it("refuses spaces around the word, tildes, and a block without an end", () => {
+    expect(fenceProblems("```ts from a.ts Key \n```")).toEqual([
+      'line 1: there are spaces around "ts from a.ts Key" in the fence',
+    ]);
+    expect(fenceProblems("``` ts\n```")).toEqual(['line 1: there are spaces around "ts" in the fence']);
+    expect(fenceProblems("~~~ts\n~~~")).toEqual(['line 1: the fence is "~~~"; write it with backticks']);
+    expect(fenceProblems("```sh\na\n```\n\n```ts\nconst a: string = 1;\n")).toEqual([
+      "line 5: the block that begins here has no end",
+    ]);
+  });
+});
+
+describe("pages", () => {
+  const contract = { "docs/contract/history-store.md": "## H01 One\n\n## H74 Another\n" };
+  const pick = (pattern) => `\`\`\`sh\nnpm ci\nnpx vitest run -t ${pattern}\n\`\`\`\n`;
+
+  it("refuses a command of which some alternative is no clause", () => {
+    expect(patternProblems(pick('"H01|H74"'), new Set(["H01", "H74"]))).toEqual([]);
+    expect(patternProblems(pick('"H01|ZZZ"'), new Set(["H01"]))).toEqual(["line 3: it picks ZZZ, which is no clause"]);
+    expect(patternProblems(pick("ZZZ"), new Set(["H01"]))).toHaveLength(1);
+    expect(patternProblems(pick('"H01|"'), new Set(["H01"]))).toEqual(["line 3: it picks nothing, which is no clause"]);
+  });
+
+  it("looks at every page for its blocks, and at authoring pages for their commands", () => {
+    const folder = write({
+      ...contract,
+      "docs/authoring/1.md": pick('"H01|H99"'),
+      "docs/notes.md": "```ts\nlet a = 1;\n```\n",
+      "packages/core/package.json": {},
+      "packages/core/README.md": "```TypeScript\nlet a = 1;\n```\n",
+      "packages/core/CHANGELOG.md": "```whatever\n",
+      "SECURITY.md": "```ts from nowhere.ts Foo\ninterface Foo {}\n```\n",
+    });
+    expect(pageProblems(folder)).toEqual([
+      "docs/authoring/1.md: line 3: it picks H99, which is no clause",
+      "docs/notes.md: line 1: shows TypeScript where nothing compiles it",
+      expect.stringContaining('packages/core/README.md: line 1: "TypeScript" is no kind of block'),
+    ]);
+    expect(sourceProblems(folder)).toEqual(["SECURITY.md: line 1: nowhere.ts exports no Foo"]);
+  });
+
+  it("knows the pages that clauses are written to, and refuses any other", () => {
+    expect(extraPages(root)).toEqual([]);
+    const writer = '  ["history-store", contractPage("HistoryStore", a, b)],\n';
+    const extra = { "docs/contract/queue.md": "## Q01 One\n", "packages/provider-testing/test/docs.test.ts": writer };
+    expect(extraPages(write({ ...contract, ...extra }))).toEqual([
+      expect.stringContaining("docs/contract/queue.md: no clauses are written to it"),
+    ]);
+  });
+
+  it("compares declarations in the README of a package too", () => {
+    const readme = "```ts from a.ts Key\nexport type Key = number;\n```\n";
+    const folder = write({ "a.ts": "export type Key = string;\n", "packages/core/README.md": readme });
+    expect(sourceProblems(folder)).toEqual([
+      expect.stringMatching(/^packages\/core\/README\.md: shows a declaration that the source has otherwise/),
+    ]);
+  });
+
+  it("wants an example that runs in the README of every package", () => {
+    const problems = (readme) =>
+      textProblems(write({ ...goodWorkspace(), "packages/agent/README.md": readme })).filter((problem) =>
+        /agent\/README\.md: no example/.test(problem),
+      );
+    const text = readme("agent", ["Install", "Use"]);
+    expect(problems(text)).toEqual(["packages/agent/README.md: no example in it is run: ```ts run"]);
+    expect(problems(`${text}\n\`\`\`ts\nlet a = 1;\n\`\`\`\n`)).toHaveLength(1);
+    expect(problems(`${text}\n\`\`\`ts run\nlet a = 1;\n\`\`\`\n`)).toEqual([]);
   });
 });
 
@@ -116,6 +202,23 @@ describe("compiling", () => {
     expect(await compile('process.stdout.write("before");\nprocess.exit(3);', true)).toEqual([
       "README.md:20: the example ended with code 3:\nbefore",
     ]);
+  });
+
+  it("reports an assertion that does not hold, over which Node goes on", async () => {
+    expect(await compile("console.assert(1 === 1);", true)).toEqual([]);
+    expect(await compile('console.assert(Number("1") === 2, "two");', true)).toEqual([
+      "README.md:20: the example found that something does not hold:\nAssertion failed: two\n",
+    ]);
+  });
+
+  it("gives an example the server that it names, and no key of the person's", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "costs-money");
+    onTestFinished(() => vi.unstubAllEnvs());
+    const lines = [
+      'const base = process.env["OPENAI_BASE_URL"] ?? "";',
+      'if (!base.startsWith("http://127.0.0.1:") || process.env["OPENAI_API_KEY"] === "costs-money") process.exit(3);',
+    ];
+    expect(await compile(lines.join("\n"), true)).toEqual([]);
   });
 
   it("resolves every entry of a package to its source", () => {

@@ -22,6 +22,7 @@ export function goodWorkspace() {
         devDependencies: { "@agentfw/agent": "workspace:*" },
       }),
     ),
+    "packages/openai/src/index.ts": 'import "openai";\n',
     ...packageFiles("provider-testing", manifest("provider-testing", peer)),
     ...packageFiles("create-provider", {
       ...manifest("create-provider", { devDependencies: { "@agentfw/core": "*", "@agentfw/provider-testing": "*" } }),

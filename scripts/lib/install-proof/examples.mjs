@@ -3,7 +3,7 @@ import { builtinModules } from "node:module";
 import { join } from "node:path";
 import ts from "typescript";
 import { typescriptBlocks } from "../readmes/blocks.mjs";
-import { run } from "../run.mjs";
+import { exampleProblems } from "../readmes/execute.mjs";
 import { resolutions, typeProblems } from "./types.mjs";
 
 /** A README's examples: `{ name, code, run, packages }`, `packages` being the names of what it imports. */
@@ -42,25 +42,16 @@ export function exampleTypeProblems(folder, examples, entries) {
   );
 }
 
-/** Runs the examples that ask for it, as they stand, on what is installed. Returns problems. */
-export async function exampleRunProblems(folder, examples) {
+/** Runs the examples that ask for it, as they stand, on what is installed and in `env`. Returns problems. */
+export async function exampleRunProblems(folder, examples, env) {
   const problems = [];
   for (const { name, code } of examples.filter((example) => example.run)) {
     const { outputText } = ts.transpileModule(code, {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true },
     });
     writeFileSync(join(folder, `${name}.js`), outputText);
-    const result = await run(process.execPath, [`${name}.js`], { cwd: folder });
-    if (result.code !== 0) problems.push(`${name} ended with code ${result.code}: ${result.output.trim()}`);
+    const found = await exampleProblems(`${name}.js`, { cwd: folder, env });
+    problems.push(...found.map((problem) => `${name} ${problem.trim()}`));
   }
   return problems;
-}
-
-/** Imports an entry in a fresh process. Returns problems. */
-export async function importProblems(folder, entry) {
-  const code = `import(${JSON.stringify(entry)}).then(
-    (all) => { if (Object.keys(all).length === 0) { console.log("it exports nothing"); process.exitCode = 1; } },
-    (error) => { console.log(error.message); process.exitCode = 1; });`;
-  const result = await run(process.execPath, ["--input-type=module", "--eval", code], { cwd: folder });
-  return result.code === 0 ? [] : [`${entry} cannot be imported on its own: ${result.output.trim()}`];
 }

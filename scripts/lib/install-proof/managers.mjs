@@ -13,7 +13,8 @@ const managers = {
   npm: (specs, { cwd, caches }) => {
     const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];
     // Who is offline hears of it in seconds.
-    const places = ["--cache", join(caches, "npm"), "--fetch-retry-mintimeout", "1000"];
+    const retries = ["--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "3000"];
+    const places = ["--cache", join(caches, "npm"), ...retries];
     return npm(["install", ...specs, ...quiet, ...places], { cwd });
   },
   // The first yarn: everything in one flat folder, and peers only where they are asked for.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { scope } from "../rules/kinds.mjs";
 import { hashFiles, listFiles, readJson, root } from "../workspace.mjs";
 
 const home = join(root, ".cache", "installs");
@@ -16,6 +17,18 @@ export function cacheFolder() {
   mkdirSync(folder, { recursive: true });
   if (!existsSync(marker)) writeFileSync(marker, "");
   return folder;
+}
+
+/**
+ * Takes what is ours out of the cache in which yarn looks by name and version before it asks a registry: what we pack has the
+ * same version until it is released, and other contents each time.
+ */
+export function forgetOurs(caches) {
+  const folder = join(caches, "yarn");
+  if (!existsSync(folder)) return;
+  for (const version of readdirSync(folder))
+    for (const name of readdirSync(join(folder, version)))
+      if (name.startsWith(`npm-${scope.slice(0, -1)}-`)) rmSync(join(folder, version, name), { recursive: true });
 }
 
 /** Whether exactly these packages passed with exactly these scripts, on this Node and not too long ago. */

@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import semver from "semver";
+import { readJson } from "../workspace.mjs";
 
 /**
  * What the examples and the entries of a package need besides the package, as `name@range`: what they import and the
@@ -18,6 +21,20 @@ export function needProblems(one, examples, released) {
   return names
     .filter((name) => name !== one.name && !released.has(name) && rangeOf(one.manifest, name) === undefined)
     .map((name) => `an example imports ${name}, which no field of package.json names`);
+}
+
+/**
+ * Which of some packages lack a peer of their own in a project. The first yarn leaves peers to people, who decide whether they want
+ * what needs them; npm and pnpm install them.
+ */
+export function withoutPeers(folder, names) {
+  const manifestOf = (name) => join(folder, "node_modules", name, "package.json");
+  return names.filter((name) => {
+    if (!existsSync(manifestOf(name))) return true;
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = readJson(manifestOf(name));
+    const required = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true);
+    return required.some((peer) => !existsSync(manifestOf(peer)));
+  });
 }
 
 /** Our peers of a package at the oldest version that it takes: `{ name, version }`. */

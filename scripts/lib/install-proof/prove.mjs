@@ -1,9 +1,12 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mapParallel } from "../parallel.mjs";
+import { withServers } from "../readmes/servers.mjs";
 import { kindOf } from "../rules/kinds.mjs";
-import { seconds } from "../run.mjs";
+import { failure, run, seconds } from "../run.mjs";
+import { examplesOf } from "./examples.mjs";
 import { publishOlder } from "./floors.mjs";
+import { forgetOurs } from "./memory.mjs";
 import { floorsOf } from "./needs.mjs";
 import { proofContext, proveAlone, proveFloor, proveWith } from "./proofs.mjs";
 
@@ -13,14 +16,42 @@ import { proofContext, proveAlone, proveFloor, proveWith } from "./proofs.mjs";
  * Returns one text per problem; `report(line)` hears what was done.
  */
 export async function proveInstalls({ packed, registry, folder, caches, report, others = "some" }) {
-  const released = new Map(packed.map((one) => [one.name, one]));
+  const unpacked = await mapParallel(packed, 2, (one) => unpack(one, join(folder, "unpacked")));
+  const released = new Map(unpacked.map((one) => [one.name, one]));
+  forgetOurs(caches);
   const start = Date.now();
   await mapParallel(packed, 2, ({ tarball }) => registry.publish(tarball));
   report(`${packed.length} packages published on this machine (${seconds(start)})`);
-  const context = proofContext({ released, registry: registry.url, folder, caches });
+  return withServers(runningCodes(packed), (env) =>
+    proveAll(
+      { packed, registry, folder, report, others },
+      proofContext({ released, registry: registry.url, folder, caches, env }),
+    ),
+  );
+}
+
+/** A packed package with the folder in which its tarball is `unpacked`. */
+async function unpack(one, folder) {
+  const place = join(folder, one.name.replaceAll("/", "-"));
+  mkdirSync(place, { recursive: true });
+  const { code, output } = await run("tar", ["-xzf", one.tarball, "-C", place]);
+  if (code !== 0) throw failure(`${one.tarball} could not be unpacked:\n${output}`);
+  return { ...one, unpacked: join(place, "package") };
+}
+
+/** The code of all examples that are run. */
+function runningCodes(packed) {
+  return packed.flatMap(({ readme }) =>
+    examplesOf(readme)
+      .filter(({ run }) => run)
+      .map(({ code }) => code),
+  );
+}
+
+async function proveAll({ packed, registry, folder, report, others }, context) {
   const olderNeeded = packed
     .map((one) => ({ one, floors: floorsOf(one, context.isOurs) }))
-    .filter(({ floors }) => floors.some(({ name, version }) => released.get(name).version !== version));
+    .filter(({ floors }) => floors.some(({ name, version }) => context.released.get(name).version !== version));
   await publishOlder(olderNeeded, registry, join(folder, "older"));
   const jobs = [
     ...packed.map((one) => ({ one, title: "alone, with npm", run: () => proveAlone(one, context) })),

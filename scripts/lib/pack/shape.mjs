@@ -11,12 +11,7 @@ export function shapeProblems(manifest, files) {
 }
 
 function missingTargets(manifest, files) {
-  const bins = typeof manifest.bin === "string" ? { [manifest.name]: manifest.bin } : (manifest.bin ?? {});
-  const targets = [
-    ...exportTargets(manifest.exports),
-    ...Object.entries(bins).map(([name, path]) => [`bin ${name}`, path]),
-  ];
-  return targets
+  return [...exportTargets(manifest.exports), ...binTargets(manifest)]
     .filter(([, path]) => !files.includes(path.replace(/^\.\//, "")))
     .map(([from, path]) => `${from} points to ${path}, which is not in the tarball`);
 }
@@ -29,6 +24,12 @@ export function exportTargets(exports, from = ".") {
   );
 }
 
+/** Every `[command, file]` that a bin field leads to. */
+export function binTargets({ name: packageName, bin = {} }) {
+  const bins = typeof bin === "string" ? { [packageName]: bin } : bin;
+  return Object.entries(bins).map(([name, path]) => [`bin ${name}`, path]);
+}
+
 function unresolvedRanges(manifest) {
   const groups = ["dependencies", "peerDependencies", "optionalDependencies"];
   return groups.flatMap((group) =>
@@ -38,8 +39,9 @@ function unresolvedRanges(manifest) {
   );
 }
 
-/** Which folders a package may publish is a rule on its manifest. */
+/** Which folders a package may publish is a rule on its manifest; the build puts nothing else into its own. */
 function isPublished(file, { files = ["dist"] }) {
+  if (file.startsWith("dist/") && !/\.(js|js\.map|d\.ts)$/.test(file)) return false;
   const isInside = files.some((folder) => file.startsWith(`${folder}/`));
   return isInside || ["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file);
 }

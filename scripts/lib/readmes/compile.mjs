@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { compilerPath } from "../compiler.mjs";
+import { mapParallel } from "../parallel.mjs";
 import { run } from "../run.mjs";
 import { listPackages, root } from "../workspace.mjs";
+import { exampleProblems } from "./execute.mjs";
+import { withServers } from "./servers.mjs";
 
 /**
  * Writes each block to a file of its own, compiles them in one run of the compiler and executes those that ask for it.
@@ -19,9 +22,12 @@ export async function compileBlocks(blocks, cache = "readmes") {
   const config = join(work, "tsconfig.json");
   writeFileSync(config, JSON.stringify(compilerConfig(written)));
   const problems = await typeProblems(written, config);
-  if (problems.length === 0)
-    for (const block of written.filter((one) => one.run)) problems.push(...(await runProblems(block, config)));
-  return problems;
+  if (problems.length > 0) return problems;
+  const running = written.filter((one) => one.run);
+  const codes = running.map(({ code }) => code);
+  return withServers(codes, async (env) =>
+    (await mapParallel(running, 2, (block) => runProblems(block, { config, cache, env }))).flat(),
+  );
 }
 
 /** Blank lines before the code make its line numbers those of the README. */
@@ -71,10 +77,11 @@ function inReadme(line, blocks) {
   return block ? `${relative(root, block.readme)}:${number}: ${rest}` : line;
 }
 
-async function runProblems(block, config) {
+async function runProblems(block, { config, cache, env }) {
   const { build } = await import("esbuild");
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "agentfw-readme-")));
-  const outfile = join(folder, "example.mjs");
+  // One folder below the package's own, as a build is: what is beside its sources is found from there.
+  const outfile = join(block.home, ".cache", `${cache}-${basename(block.file, ".ts")}.mjs`);
   const banner =
     'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
   try {
@@ -86,13 +93,14 @@ async function runProblems(block, config) {
       platform: "node",
       tsconfig: config,
       banner: { js: banner },
+      // It has files of its own beside it.
+      external: ["@electric-sql/pglite"],
       logLevel: "warning",
     });
-    const { code, output } = await run(process.execPath, [outfile], { cwd: folder });
-    return code === 0
-      ? []
-      : [`${relative(root, block.readme)}:${block.line}: the example ended with code ${code}:\n${output}`];
+    const problems = await exampleProblems(outfile, { cwd: folder, env });
+    return problems.map((problem) => `${relative(root, block.readme)}:${block.line}: the example ${problem}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    rmSync(outfile, { force: true });
   }
 }

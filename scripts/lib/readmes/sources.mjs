@@ -1,19 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fencedBlocks } from "./fences.mjs";
 
 /**
  * The blocks of a Markdown text that show a declaration of ours: fenced as "```ts from <path> <Name>". Each is `{ start,
  * end, path, name }`, the numbers of the first line of code and of the closing fence, counted from 0.
  */
-function includedBlocks(lines) {
-  const blocks = [];
-  lines.forEach((line, index) => {
-    const [, path, name] = /^```ts from (\S+) (\w+)$/.exec(line) ?? [];
-    if (path === undefined) return;
-    const end = lines.findIndex((other, at) => at > index && other === "```");
-    blocks.push({ start: index + 1, end: end < 0 ? lines.length : end, path, name });
+function includedBlocks(text) {
+  return fencedBlocks(text).flatMap(({ info, line, end }) => {
+    const [, path, name] = /^ts from (\S+) (\w+)$/.exec(info) ?? [];
+    return path === undefined ? [] : [{ start: line, end: end - 1, path, name }];
   });
-  return blocks;
 }
 
 /** The text of an exported declaration, from its first line to the brace or semicolon that ends it; or nothing. */
@@ -33,7 +30,7 @@ export function declaration(source, name) {
 export function withSources(text, base) {
   const lines = text.split("\n");
   const problems = [];
-  for (const { start, end, path, name } of includedBlocks(lines).reverse()) {
+  for (const { start, end, path, name } of includedBlocks(text).reverse()) {
     const file = join(base, path);
     const code = existsSync(file) ? declaration(readFileSync(file, "utf8"), name) : undefined;
     if (code === undefined) problems.push(`line ${start}: ${path} exports no ${name}`);

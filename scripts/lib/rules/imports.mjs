@@ -6,7 +6,7 @@ import { kindOf } from "./kinds.mjs";
 /** Checks what one source file imports: `area` is "src" or "test". Returns `{ line, text }` for each problem. */
 export function importProblems(entry, file, source, area) {
   const problems = [];
-  for (const { specifier, node } of specifiers(source)) {
+  for (const { specifier, node } of moduleReferences(source)) {
     const text = problemOf(entry, file, specifier, area);
     if (text) problems.push({ line: lineOf(source, node), text });
   }
@@ -32,6 +32,13 @@ function problemOf(entry, file, specifier, area) {
     : `"${specifier}" is not ${area === "src" ? "a dependency or a peer" : "a declared dependency"}`;
 }
 
+/** The package that a specifier leads to; nothing for a file and for what is Node's own. */
+export function packageOf(specifier) {
+  if (/^(\.|\/|node:|file:)/.test(specifier)) return undefined;
+  const name = /^(@[^/]+\/)?[^/]+/.exec(specifier)[0];
+  return builtinModules.includes(name) ? undefined : name;
+}
+
 function isDeclared({ group, manifest }, name, area) {
   if (name === manifest.name) return area === "test";
   const fields = ["dependencies", "peerDependencies", "optionalDependencies"];
@@ -40,12 +47,16 @@ function isDeclared({ group, manifest }, name, area) {
   return fields.some((field) => manifest[field]?.[name] !== undefined);
 }
 
-/** Every module that a file names, in imports, re-exports, import types and dynamic imports. */
-function specifiers(source) {
+/**
+ * Every module that a file names, in imports, re-exports, import types and dynamic imports:
+ * `{ specifier, node, isDynamic }`.
+ */
+export function moduleReferences(source) {
   const found = [];
   const visit = (node) => {
     const target = specifierOf(node);
-    if (target && ts.isStringLiteralLike(target)) found.push({ specifier: target.text, node: target });
+    if (target && ts.isStringLiteralLike(target))
+      found.push({ specifier: target.text, node: target, isDynamic: ts.isCallExpression(node) });
     ts.forEachChild(node, visit);
   };
   visit(source);
