@@ -1,5 +1,6 @@
 import type { OpenedHistoryStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
+import { argumentMutants } from "./argument-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
@@ -12,6 +13,7 @@ import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective HistoryStore. */
 export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
+  ...argumentMutants,
   ...boundaryMutants,
   ...lostReplyMutants,
   ...keyMutants,
