@@ -1,0 +1,37 @@
+import type { OpenedStateStore } from "../../../src/index.ts";
+import { type LateArgument, late, lateName } from "../../support/late.ts";
+import { type Mutant, stateMutant } from "../../support/mutant.ts";
+
+const LATE: readonly LateArgument[] = [
+  ["create", 2, "options", "after one await"],
+  ["set", 2, "options", "after a timer"],
+  ["get", 1, "options", "after one await"],
+  ["delete", 1, "options", "after a timer"],
+  ["listKeys", 0, "options", "after one await"],
+];
+
+/** Defects that show when callers change what is theirs. */
+export const argumentMutants: readonly Mutant<OpenedStateStore>[] = [
+  ...LATE.map((argument) => stateMutant(lateName(argument), ["S10"], (store) => late(store, argument))),
+  stateMutant("copies its options at once, and the tags in them only when it creates", ["S10"], (store) => ({
+    create: async (key, text, options) => {
+      const own = { ...options };
+      await Promise.resolve();
+      return store.create(key, text, own);
+    },
+  })),
+  stateMutant("copies its options at once, and the tags in them only when it sets", ["S10"], (store) => ({
+    set: async (key, text, options) => {
+      const own = { ...options };
+      await Promise.resolve();
+      return store.set(key, text, own);
+    },
+  })),
+  stateMutant("copies its options at once, and the tags in them only when it lists", ["S10"], (store) => ({
+    listKeys: async (options) => {
+      const own = { ...options };
+      await Promise.resolve();
+      return store.listKeys(own);
+    },
+  })),
+];
