@@ -1,3 +1,4 @@
+import { isPlainObject } from "@agentfw/core";
 import { copied } from "./copied.ts";
 
 /** How late a defective store looks at what it was given. */
@@ -28,7 +29,11 @@ export function late<S extends object>(store: S, [method, position, , when]: Lat
   const defective = { ...store };
   Reflect.set(defective, method, async (...given: unknown[]) => {
     const own = given.map((value, index) => (index === position ? value : copied(value)));
+    const argument = given[position];
+    const signal = isPlainObject(argument) ? Reflect.get(argument, "signal") : undefined;
     await WAITS[when]();
+    // The signal is the one that was passed: what else was changed is to be noticed, too.
+    own[position] = isPlainObject(argument) && "signal" in argument ? { ...argument, signal } : argument;
     return Reflect.apply(sound, store, own);
   });
   return defective;

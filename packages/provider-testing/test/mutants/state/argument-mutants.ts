@@ -1,6 +1,7 @@
+import type { StateKey, Tags } from "@agentfw/core";
 import type { OpenedStateStore } from "../../../src/index.ts";
 import { type LateArgument, late, lateName } from "../../support/late.ts";
-import { type Mutant, stateMutant } from "../../support/mutant.ts";
+import { type Mutant, perWorld, stateMutant } from "../../support/mutant.ts";
 
 const LATE: readonly LateArgument[] = [
   ["create", 2, "options", "after one await"],
@@ -9,6 +10,9 @@ const LATE: readonly LateArgument[] = [
   ["delete", 1, "options", "after a timer"],
   ["listKeys", 0, "options", "after one await"],
 ];
+
+const cachedTags = perWorld(() => new Map<string, Tags>());
+const cachedKeys = perWorld(() => new Map<string, StateKey>());
 
 /** Defects that show when callers change what is theirs. */
 export const argumentMutants: readonly Mutant<OpenedStateStore>[] = [
@@ -32,6 +36,27 @@ export const argumentMutants: readonly Mutant<OpenedStateStore>[] = [
       const own = { ...options };
       await Promise.resolve();
       return store.listKeys(own);
+    },
+  })),
+  stateMutant("hands out its cached tags to everyone", ["S10"], (store, world) => ({
+    get: async (key, options) => {
+      const item = await store.get(key, options);
+      const tags = cachedTags(world).get(key) ?? { ...item?.tags };
+      cachedTags(world).set(key, tags);
+      return item && { ...item, tags };
+    },
+  })),
+  stateMutant("hands out its cached keys to everyone", ["S10"], (store, world) => ({
+    listKeys: async (options) => {
+      const page = await store.listKeys(options);
+      return {
+        ...page,
+        keys: page.keys.map((one) => {
+          const own = cachedKeys(world).get(one.key) ?? { ...one };
+          cachedKeys(world).set(one.key, own);
+          return own;
+        }),
+      };
     },
   })),
 ];
