@@ -1,5 +1,6 @@
 import type { OpenedHistoryStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
+import { answerDetailMutants } from "./answer-detail-mutants.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
@@ -8,11 +9,13 @@ import { lostReplyMutants } from "./lost-reply-mutants.ts";
 import { readMutants } from "./read-mutants.ts";
 import { replaceMutants } from "./replace-mutants.ts";
 import { versionMutants } from "./version-mutants.ts";
+import { writeDetailMutants } from "./write-detail-mutants.ts";
 import { writeMutants } from "./write-mutants.ts";
 import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective HistoryStore. */
 export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
+  ...answerDetailMutants,
   ...argumentMutants,
   ...boundaryMutants,
   ...lostReplyMutants,
@@ -21,6 +24,7 @@ export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...readMutants,
   ...replaceMutants,
   ...versionMutants,
+  ...writeDetailMutants,
   ...writeMutants,
   ...wrongTypeMutants,
 ];
