@@ -2,6 +2,7 @@ import type { OpenedHistoryStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
 import { answerDetailMutants } from "./answer-detail-mutants.ts";
 import { argumentMutants } from "./argument-mutants.ts";
+import { backendDetailMutants } from "./backend-detail-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
@@ -17,6 +18,7 @@ import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...answerDetailMutants,
   ...argumentMutants,
+  ...backendDetailMutants,
   ...boundaryMutants,
   ...lostReplyMutants,
   ...keyMutants,
