@@ -8,6 +8,7 @@ import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
 import { readMutants } from "./read-mutants.ts";
+import { refusalDetailMutants } from "./refusal-detail-mutants.ts";
 import { replaceMutants } from "./replace-mutants.ts";
 import { versionMutants } from "./version-mutants.ts";
 import { writeDetailMutants } from "./write-detail-mutants.ts";
@@ -24,6 +25,7 @@ export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...keyMutants,
   ...lifetimeMutants,
   ...readMutants,
+  ...refusalDetailMutants,
   ...replaceMutants,
   ...versionMutants,
   ...writeDetailMutants,
