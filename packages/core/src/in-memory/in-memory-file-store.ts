@@ -72,14 +72,14 @@ export class InMemoryFileStore implements FileStore {
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const { directory = "" } = options;
+    const { directory = "", signal } = options;
+    // The files are taken at one point in time, and before anything waits: the options are the caller's to change.
+    const files = this.#below(directory, options);
     // Loaded at the first search: programs that never search need not carry a matcher.
     const { searchFiles } = await import("../file-search.ts");
-    // The files are taken at one point in time: what is written during a pause is not looked at.
-    const files = this.#below(directory, options);
     const makeError = (code: ErrorCode, message: string) =>
       new AgentFrameworkError(code, message, { provider: "in-memory" });
-    return searchFiles(files, pattern, { limit, timeoutMs, signal: options.signal, makeError });
+    return searchFiles(files, pattern, { limit, timeoutMs, signal, makeError });
   }
 
   /** The file of exactly this name: another spelling of it is another file, as far as readers can tell. */

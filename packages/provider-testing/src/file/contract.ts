@@ -1,3 +1,4 @@
+import { argumentClauses } from "./argument-clauses.ts";
 import { basicClauses } from "./basic-clauses.ts";
 import { boundaryClauses } from "./boundary-clauses.ts";
 import { conditionClauses } from "./condition-clauses.ts";
@@ -7,6 +8,7 @@ import type { FileClause } from "./support.ts";
 
 /** Every clause of the contract of FileStore, in the order of their ids. */
 export const fileStoreContract: readonly FileClause[] = [
+  ...argumentClauses,
   ...basicClauses,
   ...boundaryClauses,
   ...conditionClauses,

@@ -1,3 +1,4 @@
+import { argumentClauses } from "./argument-clauses.ts";
 import { basicClauses } from "./basic-clauses.ts";
 import { boundaryClauses } from "./boundary-clauses.ts";
 import { clearClauses } from "./clear-clauses.ts";
@@ -20,6 +21,7 @@ import { versionClauses } from "./version-clauses.ts";
 
 /** Every clause of the contract of HistoryStore, in the order of their ids. */
 export const historyStoreContract: readonly HistoryClause[] = [
+  ...argumentClauses,
   ...basicClauses,
   ...boundaryClauses,
   ...clearClauses,

@@ -1,3 +1,4 @@
+import { argumentClauses } from "./argument-clauses.ts";
 import { basicClauses } from "./basic-clauses.ts";
 import { boundaryClauses } from "./boundary-clauses.ts";
 import { conditionClauses } from "./condition-clauses.ts";
@@ -8,6 +9,7 @@ import type { StateClause } from "./support.ts";
 
 /** Every clause of the contract of StateStore, in the order of their ids. */
 export const stateStoreContract: readonly StateClause[] = [
+  ...argumentClauses,
   ...basicClauses,
   ...boundaryClauses,
   ...conditionClauses,

@@ -1,4 +1,11 @@
-import type { ChatClient, ContextProvider, FileStore, HistoryStore, StateStore } from "@agentfw/core";
+import {
+  type ChatClient,
+  type ContextProvider,
+  type FileStore,
+  type HistoryStore,
+  isPlainObject,
+  type StateStore,
+} from "@agentfw/core";
 import type {
   OpenedChatClient,
   OpenedContextProvider,
@@ -131,7 +138,7 @@ export function chatMutant(
 
 /** The options without a member that is of another type than it should be: what takes it for none. */
 export function lenient<T>(options: T, name: string, type: "string" | "number"): T {
-  const isWrong = typeof options === "object" && options !== null && typeof Reflect.get(options, name) !== type;
+  const isWrong = isPlainObject(options) && typeof options[name] !== type;
   return isWrong ? { ...options, [name]: undefined } : options;
 }
 

@@ -1,5 +1,6 @@
 import { AgentFrameworkError, type CallOptions, type FileStore, InMemoryFileStore } from "@agentfw/core";
 import type { OpenedFileStore } from "../../src/index.ts";
+import { copiesArguments } from "./copied.ts";
 import { World } from "./world.ts";
 
 /** A backend for files that can do everything the kit asks for. */
@@ -25,7 +26,7 @@ export function referenceFileStore(world: FileWorld): FileStore {
       at(path);
       return work();
     });
-  return {
+  return copiesArguments({
     contractVersion: 1,
     read: (path, options) => on("read", path, options, () => inner.read(path, scope(options))),
     write: (path, text, options) => on("write", path, options, () => inner.write(path, text, scope(options))),
@@ -35,7 +36,7 @@ export function referenceFileStore(world: FileWorld): FileStore {
     listEntries: (directory, options) =>
       on("read", directory, options, () => inner.listEntries(directory, scope(options))),
     search: (pattern, options) => on("read", options?.directory, options, () => inner.search(pattern, scope(options))),
-  };
+  });
 }
 
 /** The options without the signal, which the call around them has taken. */

@@ -5,6 +5,7 @@ import {
   type StateStore,
 } from "@agentfw/core";
 import type { OpenedStateStore, OpenOptions } from "../../src/index.ts";
+import { copiesArguments } from "./copied.ts";
 import { World } from "./world.ts";
 
 /** A backend for state that can do everything the kit asks for. */
@@ -24,7 +25,7 @@ export class StateWorld extends World {
 /** A store over a world, as one process has it. */
 export function referenceStateStore(world: StateWorld): StateStore {
   const { inner } = world;
-  return {
+  return copiesArguments({
     contractVersion: 1,
     capabilities: { ...inner.capabilities, maxValueBytes: 1_200_000 },
     create: (key, text, options) =>
@@ -40,7 +41,7 @@ export function referenceStateStore(world: StateWorld): StateStore {
     get: (key, options) => world.call("read", options, () => inner.get(key, without(options))),
     delete: (key, options) => world.call("write", options, () => inner.delete(key, without(options))),
     listKeys: (options) => world.call("read", options, () => inner.listKeys(without(options))),
-  };
+  });
 }
 
 /** The options without the signal, which the call around them has taken. */

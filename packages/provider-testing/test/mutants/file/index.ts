@@ -1,5 +1,6 @@
 import type { OpenedFileStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
+import { argumentMutants } from "./argument-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
 import { fileAndConditionMutants } from "./file-mutants.ts";
 import { pathAndSearchMutants } from "./search-mutants.ts";
@@ -7,6 +8,7 @@ import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective FileStore. */
 export const fileMutants: readonly Mutant<OpenedFileStore>[] = [
+  ...argumentMutants,
   ...boundaryMutants,
   ...fileAndConditionMutants,
   ...pathAndSearchMutants,

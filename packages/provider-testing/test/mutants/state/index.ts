@@ -1,22 +1,28 @@
 import type { OpenedStateStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
-import { answerMutants } from "./answer-mutants.ts";
+import { argumentMutants } from "./argument-mutants.ts";
+import { boundaryDetailMutants } from "./boundary-detail-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
-import { halfDoneMutants } from "./half-done-mutants.ts";
+import { conditionDetailMutants } from "./condition-detail-mutants.ts";
+import { itemDetailMutants } from "./item-detail-mutants.ts";
 import { itemAndConditionMutants } from "./item-mutants.ts";
+import { listDetailMutants } from "./list-detail-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
-import { narrowMutants } from "./narrow-mutants.ts";
+import { scopeDetailMutants } from "./scope-detail-mutants.ts";
 import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
 /** Every defective StateStore. */
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
-  ...answerMutants,
+  ...argumentMutants,
   ...boundaryMutants,
-  ...halfDoneMutants,
+  ...boundaryDetailMutants,
+  ...conditionDetailMutants,
+  ...itemDetailMutants,
+  ...listDetailMutants,
   ...lostReplyMutants,
-  ...narrowMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
+  ...scopeDetailMutants,
   ...wrongTypeMutants,
 ];
