@@ -1,7 +1,6 @@
 import {
   AgentFrameworkError,
   type ErrorCode,
-  type HistoryKey,
   type HistoryPage,
   type HistoryRecord,
   type HistoryStore,
