@@ -1,7 +1,7 @@
 /**
  * What those who write a backend need and must not decide for themselves: what options and arguments are refused, in the
  * same words everywhere; what a connection that cannot be made means; a part that is loaded on demand; calls that wait for
- * each other. An entry of its own, because only backends load it.
+ * each other. An entry of its own, because an agent needs none of it.
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";

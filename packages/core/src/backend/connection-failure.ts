@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../errors.ts";
 
-/** Why there is no connection. It is certain that nothing was sent. */
+/**
+ * Why there is no connection. Nothing was sent over it; a client that connects again by itself may have lost what it sent
+ * over the one before.
+ */
 export interface ConnectionFailure {
   /** `unavailable` for what may pass, `configuration` for what does not. */
   readonly code: Extract<ErrorCode, "unavailable" | "configuration">;
