@@ -9,22 +9,31 @@ import { writeProvider } from "./write.ts";
 /** Exit codes of the command. */
 const CODES = { made: 0, failed: 1, misused: 2 } as const;
 
-/** Prints text as it is. */
-export type Write = (text: string) => void;
+/** Where the command writes to, text as it is. */
+export interface CliOutput {
+  /** What was asked for. */
+  readonly out: (text: string) => void;
+  /** Why it was not done. */
+  readonly err: (text: string) => void;
+}
 
 /**
  * Runs the command and gives its exit code: 0 the project is there, 1 it could not be written, 2 it was called the
  * wrong way or something is there already.
  */
-export async function runCli(rawArguments: readonly string[], folder: string, write: Write): Promise<number> {
+export async function runCli(
+  rawArguments: readonly string[],
+  folder: string,
+  { out, err }: CliOutput,
+): Promise<number> {
   try {
-    write(await answer(rawArguments, folder));
+    out(await answer(rawArguments, folder));
     return CODES.made;
   } catch (error) {
     if (!(error instanceof CreateProviderError)) {
       throw error;
     }
-    write(`${error.message}\n`);
+    err(`${error.message}\n`);
     return error.code === "unwritable" ? CODES.failed : CODES.misused;
   }
 }

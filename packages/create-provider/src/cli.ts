@@ -2,7 +2,11 @@
 import { stripVTControlCharacters } from "node:util";
 import { runCli } from "./cli-run.ts";
 
-// Colors are for people; the library behind --help gives them to files too.
-const write = (text: string) => process.stdout.write(process.stdout.isTTY ? text : stripVTControlCharacters(text));
+// Whoever reads the output may stop reading, `head` for example.
+process.stdout.on("error", () => {});
 
-process.exitCode = await runCli(process.argv.slice(2), process.cwd(), write);
+// Colors are for people; the library behind --help gives them to files too.
+const out = (text: string) => void process.stdout.write(process.stdout.isTTY ? text : stripVTControlCharacters(text));
+const err = (text: string) => void process.stderr.write(text);
+
+process.exitCode = await runCli(process.argv.slice(2), process.cwd(), { out, err });

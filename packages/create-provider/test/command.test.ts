@@ -12,19 +12,29 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function command(...args: string[]): Promise<{ code: number; output: string }> {
-  const written: string[] = [];
-  const code = await runCli(args, folder, (text) => written.push(text));
-  return { code, output: written.join("") };
+async function command(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const written = { out: "", err: "" };
+  const code = await runCli(args, folder, {
+    out: (text) => {
+      written.out += text;
+    },
+    err: (text) => {
+      written.err += text;
+    },
+  });
+  return { code, output: written.out, errors: written.err };
 }
 
-/** Runs the command, which has to refuse, and gives what it said. The folder must be as it was. */
+/**
+ * Runs the command, which has to refuse, and gives what it said, where errors go and not where output goes. The folder
+ * must be as it was.
+ */
 async function refusal(...args: string[]): Promise<string> {
   const before = await readdir(folder, { recursive: true });
-  const { code, output } = await command(...args);
-  expect(code).toBe(2);
+  const { code, output, errors } = await command(...args);
+  expect({ code, output }).toEqual({ code: 2, output: "" });
   expect(await readdir(folder, { recursive: true })).toEqual(before);
-  return output;
+  return errors;
 }
 
 describe("a project", () => {
@@ -106,9 +116,9 @@ describe("what is there already", () => {
 
   it("may be a directory where a file has to go; then it ends with 1 and says so", async () => {
     await mkdir(join(folder, "taken", "package.json"));
-    const { code, output } = await command("history", "sqlite", "-d", "taken", "--force");
+    const { code, errors } = await command("history", "sqlite", "-d", "taken", "--force");
     expect(code).toBe(1);
-    expect(output).toMatch(/^directory: .*package\.json/);
+    expect(errors).toMatch(/^directory: .*package\.json/);
   });
 });
 
@@ -173,6 +183,10 @@ it("shows its options and its version, and makes nothing", async () => {
       expect(output).toContain(word);
     }
   }
-  expect(await command("--version")).toEqual({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await command("--version")).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    errors: "",
+  });
   expect(await readdir(folder)).toEqual([]);
 });

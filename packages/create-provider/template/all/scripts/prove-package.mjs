@@ -80,9 +80,11 @@ try {
   if (left.length > 0) throw new Error(`This is still the template's:\n${left.join("\n")}`);
   const packed = join(folder, "packed");
   mkdirSync(packed);
+  say(`packing ${manifest.name}`);
   npm(["pack", "--pack-destination", packed], project);
   const [filename] = readdirSync(packed);
   const tarball = join(packed, filename);
+  say("installing it into an empty folder");
   install([tarball, ...process.argv.slice(2)]);
   say(`${filename} installs alone`);
   node(
@@ -92,7 +94,10 @@ try {
   );
   say(`${manifest.name} can be imported`);
   const { code, others } = example();
-  if (others.length > 0) install([tarball, ...process.argv.slice(2), ...others]);
+  if (others.length > 0) {
+    say(`installing what its example imports: ${others.join(", ")}`);
+    install([tarball, ...process.argv.slice(2), ...others]);
+  }
   compile(code);
   say("the first example of README.md compiles");
 } catch (error) {
