@@ -20,6 +20,7 @@ export class OnDemand<Part> {
   #part: Part | undefined;
   #loading: Promise<Part> | undefined;
   #waiting = 0;
+  #isClosed = false;
 
   /**
    * Begins to load. That it fails is heard by those who need the part.
@@ -43,17 +44,14 @@ export class OnDemand<Part> {
    * Calls `work` with the part: at once where it is there, else when it is, in the asynchronous context of this call. Sets no
    * time limit; `withDeadline` around it does.
    *
-   * @throws what `work` throws; `unavailable` when the part cannot be loaded, and nothing was done then. The next call tries
-   * to load it again. Node 20 remembers a file that it could not read, and needs a new process then.
+   * @throws what `work` throws; `unavailable` when the part cannot be loaded, and `configuration` after {@link close}:
+   * nothing was done then. After `unavailable` the next call tries to load it again. Node 20 remembers a file that it could not
+   * read, and needs a new process then.
    */
   run<Result>(name: string, work: (part: Part) => Promise<Result>): Promise<Result> {
-    const part = this.loaded;
-    if (part !== undefined) {
-      try {
-        return work(part);
-      } catch (error) {
-        return Promise.reject(error);
-      }
+    const now = this.#now(name, work);
+    if (now !== undefined) {
+      return now;
     }
     this.#waiting += 1;
     return (this.#loading ?? this.#begin()).then(
@@ -80,13 +78,9 @@ export class OnDemand<Part> {
     limits: CallLimits,
     work: (part: Part, limits: CallLimits) => Promise<Result>,
   ): Promise<Result> {
-    const loaded = this.loaded;
-    if (loaded !== undefined) {
-      try {
-        return work(loaded, limits);
-      } catch (error) {
-        return Promise.reject(error);
-      }
+    const now = this.#now(name, (part) => work(part, limits));
+    if (now !== undefined) {
+      return now;
     }
     const { timeoutMs, signal } = limits;
     const start = performance.now();
@@ -118,6 +112,30 @@ export class OnDemand<Part> {
   async settled(timeoutMs: number): Promise<void> {
     const deadline = { kind: "read", provider: this.#provider, timeoutMs } as const;
     await withDeadline("close", deadline, () => this.#allBegun()).catch(() => undefined);
+  }
+
+  /**
+   * Ends the use of the part: what was called before is carried out, and each later call rejects with `configuration`. Gives
+   * the part, for what it opened to be closed, when all that waits has begun or failed, or so much time has passed; undefined
+   * where there is none. Never rejects. Can be called again.
+   */
+  async close(timeoutMs: number): Promise<Part | undefined> {
+    this.#isClosed = true;
+    await this.settled(timeoutMs);
+    return this.#part;
+  }
+
+  /** Calls `work` where nothing is to be waited for, or refuses to. */
+  #now<Result>(name: string, work: (part: Part) => Promise<Result>): Promise<Result> | undefined {
+    try {
+      if (this.#isClosed) {
+        throw new AgentFrameworkError("configuration", `${name}: called after close()`, { provider: this.#provider });
+      }
+      const part = this.loaded;
+      return part === undefined ? undefined : work(part);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async #allBegun(): Promise<void> {

@@ -128,6 +128,44 @@ describe("A part that is loaded on demand", () => {
     expect(loads).toBe(2);
   });
 
+  it("is not used any more after it is closed: a call rejects as the caller's mistake, and is not begun", async () => {
+    for (const isThere of [true, false]) {
+      const { onDemand, resolve } = controlled();
+      if (isThere) {
+        resolve("part");
+        await onDemand.run("a", async () => undefined);
+      }
+      expect(await onDemand.close(20_000)).toBe(isThere ? "part" : undefined);
+      const begun: string[] = [];
+      const limits = { timeoutMs: 20_000, signal: undefined };
+      const refused = {
+        code: "configuration",
+        message: "[history-example] append: called after close()",
+        retryable: false,
+      };
+      const work = async (part: string) => begun.push(part);
+      await expect(onDemand.run("append", work)).rejects.toMatchObject(refused);
+      await expect(onDemand.runWithin("append", limits, work)).rejects.toMatchObject(refused);
+      resolve("part");
+      expect(await onDemand.close(20_000)).toBe("part");
+      expect(begun).toEqual([]);
+    }
+  });
+
+  it("is given to who closes it when all that was called before has begun, and not only when it is there", async () => {
+    const { onDemand, resolve } = controlled();
+    const told: string[] = [];
+    const waiting = ["a", "b"].map((name) => onDemand.run(name, async () => told.push(name)));
+    const closed = onDemand.close(20_000).then((part) => told.push(`closed ${part}`));
+    await expect(onDemand.run("behind", async () => told.push("behind"))).rejects.toMatchObject({
+      code: "configuration",
+    });
+    expect(told).toEqual([]);
+    resolve("part");
+    await Promise.all([...waiting, closed]);
+    expect(told).toEqual(["a", "b", "closed part"]);
+  });
+
   it("is settled where nobody waits, although it is not there", async () => {
     const { onDemand } = controlled();
     await onDemand.settled(20_000);
