@@ -1,4 +1,5 @@
 import type { FileStore } from "@agentfw/core";
+import { expectClosed } from "../closing.ts";
 import { endings, ensure, expectAbort, expectError, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
 import {
@@ -88,6 +89,24 @@ export const boundaryClauses: readonly FileClause[] = [
       await expectFile(shared.store, "a.md", "one", "a store over a client that was passed in");
       await shared.store.close?.();
       same(await shared.isClientOpen(), true, "the client works after the store's close()");
+    },
+  },
+  {
+    id: "F39",
+    title: "a call after close is refused, and close can be called again",
+    contract: "FileStore; HistoryStore 16",
+    reason:
+      "A store that opens again by itself keeps a program from ending, and one that answers nothing loses the files.",
+    async run(trial) {
+      const opened = await trial.open();
+      const { store } = opened;
+      await store.write("a.md", "one");
+      await expectClosed(trial, store, everyCall(store));
+      const other = await opened.another?.();
+      if (other !== undefined) {
+        await expectFile(other, "a.md", "one", "calls after close() change nothing");
+        await expectListed(other, "", ["a.md"], "the files after calls behind close()");
+      }
     },
   },
   {

@@ -1,6 +1,7 @@
+import { expectClosed } from "../closing.ts";
 import { endings, ensure, expectError, present, same } from "../expect.ts";
 import { jsonOfSize } from "../texts.ts";
-import { conversation, expectStored, type HistoryClause, record, records } from "./support.ts";
+import { conversation, everyCall, expectStored, type HistoryClause, record, records } from "./support.ts";
 
 const SECRET = "c0ffee-secret-c0ffee";
 
@@ -19,6 +20,23 @@ export const boundaryClauses: readonly HistoryClause[] = [
       await expectStored(shared.store, conversation(), records("a", 1), "a store over a client that was passed in");
       await shared.store.close?.();
       same(await shared.isClientOpen(), true, "the client works after the store's close()");
+    },
+  },
+  {
+    id: "H95",
+    title: "a call after close is refused, and close can be called again",
+    contract: "HistoryStore 16",
+    reason:
+      "A store that opens again by itself keeps a program from ending, and one that answers nothing loses the conversation.",
+    async run(trial) {
+      const opened = await trial.open();
+      const { store } = opened;
+      await store.append(conversation(), records("a", 1));
+      await expectClosed(trial, store, everyCall(store));
+      const other = await opened.another?.();
+      if (other !== undefined) {
+        await expectStored(other, conversation(), records("a", 1), "calls after close() change nothing");
+      }
     },
   },
   {

@@ -1,8 +1,9 @@
 import type { HistoryStore } from "@agentfw/core";
 import { all, endings, ensure, expectAbort, same } from "../expect.ts";
-import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
+import { duringOutage, expectOutage, openWithDeadline } from "../outage.ts";
 import {
   conversation,
+  everyCall,
   expectStored,
   expectWholeBatches,
   type HistoryClause,
@@ -123,21 +124,6 @@ export const outageClauses: readonly HistoryClause[] = [
     },
   },
 ];
-
-function everyCall(store: HistoryStore, signal?: AbortSignal): NamedCalls {
-  const { replace, list } = store.capabilities;
-  const range = { fromId: "a-0", throughId: "a-0" };
-  return {
-    append: () => store.append(conversation(), records("b", 1), { signal }),
-    read: () => store.read(conversation(), { signal }),
-    "read of the newest": () => store.read(conversation(), { last: 5, signal }),
-    "read of an unknown conversation": () => store.read(conversation("unknown"), { signal }),
-    "skipping read": () => store.read(conversation(), { onCorrupt: "skip", signal }),
-    clear: () => store.clear(conversation(), { signal }),
-    ...(replace ? { replace: async () => store.replace?.(conversation(), range, [record("new")], { signal }) } : {}),
-    ...(list ? { list: async () => store.list?.({ owner: "owner-1" }, { signal }) } : {}),
-  };
-}
 
 /** Aborts after `steps` turns of the event loop. */
 async function appendAborted(store: HistoryStore, batch: ReturnType<typeof records>, steps: number): Promise<unknown> {

@@ -2,6 +2,7 @@ import type { HistoryKey, HistoryPage, HistoryRecord, HistoryStore } from "@agen
 import type { ContractClause, Trial } from "../clause.ts";
 import { all, ensure, sameList } from "../expect.ts";
 import type { OpenedHistoryStore } from "../opened.ts";
+import type { NamedCalls } from "../outage.ts";
 
 /** A clause of the contract of HistoryStore. */
 export type HistoryClause = ContractClause<OpenedHistoryStore>;
@@ -118,4 +119,20 @@ export async function readDuring(
     read(() => new Promise((resolve) => setImmediate(resolve))),
     read((time) => new Promise((resolve) => setTimeout(resolve, time % 5))),
   ]);
+}
+
+/** Every call that the store declares, on the conversation of the clause and on one that is not there. */
+export function everyCall(store: HistoryStore, signal?: AbortSignal): NamedCalls {
+  const { replace, list } = store.capabilities;
+  const range = { fromId: "a-0", throughId: "a-0" };
+  return {
+    append: () => store.append(conversation(), records("b", 1), { signal }),
+    read: () => store.read(conversation(), { signal }),
+    "read of the newest": () => store.read(conversation(), { last: 5, signal }),
+    "read of an unknown conversation": () => store.read(conversation("unknown"), { signal }),
+    "skipping read": () => store.read(conversation(), { onCorrupt: "skip", signal }),
+    clear: () => store.clear(conversation(), { signal }),
+    ...(replace ? { replace: async () => store.replace?.(conversation(), range, [record("new")], { signal }) } : {}),
+    ...(list ? { list: async () => store.list?.({ owner: "owner-1" }, { signal }) } : {}),
+  };
 }

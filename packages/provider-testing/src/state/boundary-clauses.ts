@@ -1,4 +1,5 @@
 import type { ErrorCode, StateStore } from "@agentfw/core";
+import { expectClosed } from "../closing.ts";
 import { all, endings, ensure, expectAbort, expectError, present, same } from "../expect.ts";
 import { duringOutage, expectOutage, type NamedCalls, openWithDeadline } from "../outage.ts";
 import { expectMembersRefused, expectOptionsRefused, NO_NUMBERS, NO_OWNERS, NO_TEXTS } from "../wrong-options.ts";
@@ -118,6 +119,24 @@ export const boundaryClauses: readonly StateClause[] = [
       await expectItem(shared.store, "a", value(1), "a store over a client that was passed in");
       await shared.store.close?.();
       same(await shared.isClientOpen(), true, "the client works after the store's close()");
+    },
+  },
+  {
+    id: "S49",
+    title: "a call after close is refused, and close can be called again",
+    contract: "StateStore; HistoryStore 16",
+    reason:
+      "A store that opens again by itself keeps a program from ending, and one that answers nothing loses the state.",
+    async run(trial) {
+      const opened = await trial.open();
+      const { store } = opened;
+      await store.set("a", value(1));
+      await expectClosed(trial, store, everyCall(store));
+      const other = await opened.another?.();
+      if (other !== undefined) {
+        await expectItem(other, "a", value(1), "calls after close() change nothing");
+        await expectKeys(other, ["a"], "the keys after calls behind close()");
+      }
     },
   },
   {

@@ -1,5 +1,6 @@
 import { AgentFrameworkError, type CallOptions, type FileStore, InMemoryFileStore } from "@agentfw/core";
 import type { OpenedFileStore } from "../../src/index.ts";
+import { closable } from "./closable.ts";
 import { copiesArguments } from "./copied.ts";
 import { World } from "./world.ts";
 
@@ -14,7 +15,7 @@ export class FileWorld extends World {
 }
 
 /** A store over a world, as one process has it. */
-export function referenceFileStore(world: FileWorld): FileStore {
+export function referenceFileStore(world: FileWorld): FileStore & { close(): Promise<void> } {
   const { inner } = world;
   const at = (path: unknown) => {
     if ([...world.links.keys()].some((link) => `${path}/`.startsWith(`${link}/`))) {
@@ -26,17 +27,20 @@ export function referenceFileStore(world: FileWorld): FileStore {
       at(path);
       return work();
     });
-  return copiesArguments({
-    contractVersion: 1,
-    read: (path, options) => on("read", path, options, () => inner.read(path, scope(options))),
-    write: (path, text, options) => on("write", path, options, () => inner.write(path, text, scope(options))),
-    delete: (path, options) => on("write", path, options, () => inner.delete(path, scope(options))),
-    exists: (path, options) => on("read", path, options, () => inner.exists(path, scope(options))),
-    list: (directory, options) => on("read", directory, options, () => inner.list(directory, scope(options))),
-    listEntries: (directory, options) =>
-      on("read", directory, options, () => inner.listEntries(directory, scope(options))),
-    search: (pattern, options) => on("read", options?.directory, options, () => inner.search(pattern, scope(options))),
-  });
+  return closable(
+    copiesArguments({
+      contractVersion: 1,
+      read: (path, options) => on("read", path, options, () => inner.read(path, scope(options))),
+      write: (path, text, options) => on("write", path, options, () => inner.write(path, text, scope(options))),
+      delete: (path, options) => on("write", path, options, () => inner.delete(path, scope(options))),
+      exists: (path, options) => on("read", path, options, () => inner.exists(path, scope(options))),
+      list: (directory, options) => on("read", directory, options, () => inner.list(directory, scope(options))),
+      listEntries: (directory, options) =>
+        on("read", directory, options, () => inner.listEntries(directory, scope(options))),
+      search: (pattern, options) =>
+        on("read", options?.directory, options, () => inner.search(pattern, scope(options))),
+    }),
+  );
 }
 
 /** The options without the signal, which the call around them has taken. */

@@ -10,6 +10,7 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import type { OpenedHistoryStore, OpenOptions } from "../../src/index.ts";
+import { closable } from "./closable.ts";
 import { copiesArguments } from "./copied.ts";
 import { World } from "./world.ts";
 
@@ -44,7 +45,7 @@ export const ALL_CAPABILITIES: HistoryCapabilities = {
 /** A store over a world, as one process has it. */
 export function referenceHistoryStore(world: HistoryWorld): Required<HistoryStore> {
   const { inner } = world;
-  return copiesArguments({
+  const store: Required<Omit<HistoryStore, "close">> = copiesArguments({
     contractVersion: 1,
     capabilities: ALL_CAPABILITIES,
     append: async (key, records, options) => {
@@ -63,8 +64,8 @@ export function referenceHistoryStore(world: HistoryWorld): Required<HistoryStor
     },
     list: (filter, options) =>
       world.call("read", options, () => inner.list(filter, { limit: options?.limit, cursor: options?.cursor })),
-    close: async () => {},
   });
+  return closable(store);
 }
 
 function assertSizes(records: unknown): void {

@@ -5,6 +5,7 @@ import {
   type StateStore,
 } from "@agentfw/core";
 import type { OpenedStateStore, OpenOptions } from "../../src/index.ts";
+import { closable } from "./closable.ts";
 import { copiesArguments } from "./copied.ts";
 import { World } from "./world.ts";
 
@@ -23,25 +24,27 @@ export class StateWorld extends World {
 }
 
 /** A store over a world, as one process has it. */
-export function referenceStateStore(world: StateWorld): StateStore {
+export function referenceStateStore(world: StateWorld): StateStore & { close(): Promise<void> } {
   const { inner } = world;
-  return copiesArguments({
-    contractVersion: 1,
-    capabilities: { ...inner.capabilities, maxValueBytes: 1_200_000 },
-    create: (key, text, options) =>
-      world.call("write", options, async () => {
-        assertSize(text);
-        return inner.create(key, text, without(options));
-      }),
-    set: (key, text, options) =>
-      world.call("write", options, async () => {
-        assertSize(text);
-        return inner.set(key, text, without(options));
-      }),
-    get: (key, options) => world.call("read", options, () => inner.get(key, without(options))),
-    delete: (key, options) => world.call("write", options, () => inner.delete(key, without(options))),
-    listKeys: (options) => world.call("read", options, () => inner.listKeys(without(options))),
-  });
+  return closable(
+    copiesArguments({
+      contractVersion: 1,
+      capabilities: { ...inner.capabilities, maxValueBytes: 1_200_000 },
+      create: (key, text, options) =>
+        world.call("write", options, async () => {
+          assertSize(text);
+          return inner.create(key, text, without(options));
+        }),
+      set: (key, text, options) =>
+        world.call("write", options, async () => {
+          assertSize(text);
+          return inner.set(key, text, without(options));
+        }),
+      get: (key, options) => world.call("read", options, () => inner.get(key, without(options))),
+      delete: (key, options) => world.call("write", options, () => inner.delete(key, without(options))),
+      listKeys: (options) => world.call("read", options, () => inner.listKeys(without(options))),
+    }),
+  );
 }
 
 /** The options without the signal, which the call around them has taken. */

@@ -2,6 +2,7 @@ import type { OpenedFileStore } from "../../../src/index.ts";
 import type { Mutant } from "../../support/mutant.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
+import { closingMutants } from "./closing-mutants.ts";
 import { fileAndConditionMutants } from "./file-mutants.ts";
 import { pathAndSearchMutants } from "./search-mutants.ts";
 import { wrongTypeMutants } from "./wrong-type-mutants.ts";
@@ -10,6 +11,7 @@ import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 export const fileMutants: readonly Mutant<OpenedFileStore>[] = [
   ...argumentMutants,
   ...boundaryMutants,
+  ...closingMutants,
   ...fileAndConditionMutants,
   ...pathAndSearchMutants,
   ...wrongTypeMutants,

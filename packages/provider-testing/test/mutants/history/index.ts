@@ -4,6 +4,7 @@ import { answerDetailMutants } from "./answer-detail-mutants.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { backendDetailMutants } from "./backend-detail-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
+import { closingMutants } from "./closing-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
@@ -21,6 +22,7 @@ export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...argumentMutants,
   ...backendDetailMutants,
   ...boundaryMutants,
+  ...closingMutants,
   ...lostReplyMutants,
   ...keyMutants,
   ...lifetimeMutants,

@@ -3,6 +3,7 @@ import type { Mutant } from "../../support/mutant.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { boundaryDetailMutants } from "./boundary-detail-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
+import { closingMutants } from "./closing-mutants.ts";
 import { conditionDetailMutants } from "./condition-detail-mutants.ts";
 import { itemDetailMutants } from "./item-detail-mutants.ts";
 import { itemAndConditionMutants } from "./item-mutants.ts";
@@ -16,6 +17,7 @@ import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...argumentMutants,
   ...boundaryMutants,
+  ...closingMutants,
   ...boundaryDetailMutants,
   ...conditionDetailMutants,
   ...itemDetailMutants,
