@@ -141,8 +141,10 @@ export class FoundryHistoryStore implements HistoryStore {
     );
   }
 
-  /** Releases nothing: the store stays open. */
-  async close(): Promise<void> {}
+  /** Releases nothing: the store that it was made over stays open. */
+  async close(): Promise<void> {
+    await this.#conversations.close(this.#timeoutMs);
+  }
 
   /** The call's time counts while the engine loads. */
   #run<T>(

@@ -68,6 +68,7 @@ export class FoundryStateStore implements StateStore {
   /** What the store was when it was opened; {@link getStore} asks again. */
   readonly properties: StateStoreProperties;
   readonly #parts: StoreParts;
+  #isClosed = false;
 
   /** Stores are opened by `getOrCreate`. */
   protected constructor(parts: StoreParts) {
@@ -251,10 +252,18 @@ export class FoundryStateStore implements StateStore {
     return hasMore && lastId !== undefined ? { keys: shown, cursor: lastId } : { keys: shown };
   }
 
-  /** Releases nothing: connections are shared by the stores of the process, and idle ones keep no process alive. */
-  async close(): Promise<void> {}
+  /**
+   * Releases nothing: connections are shared by the stores of the process, and idle ones keep no process alive. Objects made
+   * by {@link withCallId} are closed by themselves.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
 
   get #backend(): Backend {
+    if (this.#isClosed) {
+      throw stateError("configuration", "the store was closed");
+    }
     return this.#parts.backend;
   }
 }

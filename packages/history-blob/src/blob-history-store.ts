@@ -169,9 +169,7 @@ export class BlobHistoryStore implements HistoryStore {
 
   /** Forgets what is kept in memory. A client that was passed in stays open; the store's own has nothing to close. */
   async close(): Promise<void> {
-    // Writes that wait for the engine wait no longer than this.
-    await this.#engine.settled(this.#settings.timeoutMs);
-    await this.#engine.loaded?.close();
+    await (await this.#engine.close(this.#settings.timeoutMs))?.close();
   }
 
   #placeOf(key: HistoryKey): ConversationPlace {

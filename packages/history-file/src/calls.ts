@@ -62,12 +62,11 @@ export class Calls {
     }
   }
 
-  /** Runs what ends the use of the files, behind all that waits for the engine; without one there is nothing to end. */
+  /** Ends the use of the files, behind all that waits for the engine; without one there is nothing to end. */
   async close(): Promise<void> {
-    await this.#engine.settled(this.#timeoutMs);
-    if (this.#engine.loaded !== undefined) {
-      await this.run({ kind: "read", operation: "close", signal: undefined, work: (files) => files.close() });
-    }
+    const files = await this.#engine.close(this.#timeoutMs);
+    const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
+    await withDeadline("close", deadline, async () => files?.close());
   }
 
   #outcome(error: unknown, operation: string, progress: Progress): unknown {

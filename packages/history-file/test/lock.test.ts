@@ -225,12 +225,13 @@ describe("the writers' own files", () => {
     expect(await readdir(join(directory, "_writers"))).toHaveLength(1);
   });
 
-  test("come back after close when the store is used again", async () => {
-    const { store } = await openStore();
+  test("come back after close with the next store", async () => {
+    const { store, directory } = await openStore();
     await store.append(conversation(), [record("a")]);
     await store.close();
-    expect((await store.append(conversation(), [record("b")])).appended).toBe(1);
-    expect((await store.read(conversation())).records).toHaveLength(2);
+    const { store: next } = await openStore({ directory });
+    expect((await next.append(conversation(), [record("b")])).appended).toBe(1);
+    expect((await next.read(conversation())).records).toHaveLength(2);
   });
 });
 

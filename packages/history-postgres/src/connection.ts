@@ -1,4 +1,4 @@
-import { configurationError, withDeadline } from "@agentfw/core";
+import { AgentFrameworkError, configurationError, withDeadline } from "@agentfw/core";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { PostgresProblem } from "./errors.ts";
 import type { Address, ResolvedConnection } from "./options.ts";
@@ -88,7 +88,7 @@ function leaseOf(client: PostgresPoolClient): Lease {
   };
 }
 
-/** A pool of our own, made at the first call and after `close`. */
+/** A pool of our own, made at the first call. */
 class OwnConnection implements Connection {
   readonly reconnects = true;
   readonly #address: Address;
@@ -98,6 +98,7 @@ class OwnConnection implements Connection {
   #opened: Promise<{ connection: PoolConnection; end(): Promise<void> }> | undefined;
   /** What was opened, once it is: a call then waits for nothing but a connection. */
   #pool: PoolConnection | undefined;
+  #isClosed = false;
 
   constructor(address: Address, timeoutMs: number) {
     this.#address = address;
@@ -110,15 +111,16 @@ class OwnConnection implements Connection {
   }
 
   async #leaseFromNew(): Promise<Lease> {
+    if (this.#isClosed) {
+      throw closedError();
+    }
     this.#opened ??= this.#open().catch((error) => {
       this.#opened = undefined;
       throw error;
     });
-    const opened = this.#opened;
-    const { connection } = await opened;
-    if (opened !== this.#opened) {
-      // Closed in between.
-      return this.lease();
+    const { connection } = await this.#opened;
+    if (this.#isClosed) {
+      throw closedError();
     }
     this.#pool = connection;
     return this.#wait(connection);
@@ -139,10 +141,11 @@ class OwnConnection implements Connection {
 
   async close(): Promise<void> {
     const opened = this.#opened;
+    this.#isClosed = true;
     this.#opened = undefined;
     this.#pool = undefined;
     for (const giveUp of this.#waiting) {
-      giveUp(new PostgresProblem("the store was closed before a connection came free"));
+      giveUp(closedError());
     }
     this.#waiting.clear();
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
@@ -165,6 +168,13 @@ class OwnConnection implements Connection {
     pool.on("error", () => {});
     return { connection: new PoolConnection(pool), end: () => pool.end() };
   }
+}
+
+/** For a call that was made before `close` and has not got a connection until then. */
+function closedError(): AgentFrameworkError {
+  return new AgentFrameworkError("configuration", "the store was closed before a connection came free", {
+    provider: PROVIDER,
+  });
 }
 
 /** One client without a pool. What it does when its connection ends, its owner decided. */

@@ -212,11 +212,10 @@ export class PostgresHistoryStore implements HistoryStore {
     await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
   }
 
-  /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
+  /** Ends the connections that the store made. What was passed in stays open. */
   async close(): Promise<void> {
-    await this.#engine.settled(this.#settings.timeoutMs);
     // Without an engine nothing was opened.
-    await this.#engine.loaded?.close();
+    await (await this.#engine.close(this.#settings.timeoutMs))?.close();
   }
 
   #run<Result>(

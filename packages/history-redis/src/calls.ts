@@ -110,7 +110,7 @@ class Call<T, Reply> {
     const { access } = this.#calls;
     if (access.refuses) {
       const message = `${this.#request.name}: the store was closed`;
-      this.#fail(new AgentFrameworkError("unavailable", message, { provider: PROVIDER }), "error");
+      this.#fail(new AgentFrameworkError("configuration", message, { provider: PROVIDER }), "error");
       return;
     }
     const { server } = access;

@@ -27,9 +27,9 @@ export class ServerAccess {
     this.engine = new OnDemand(PROVIDER, engineSource.load);
   }
 
-  /** True once `close` was called: nothing more goes to a server of our own. What waits for the engine still does. */
+  /** True once `close` was called: no call begins any more. What waits for the engine still does. */
   get refuses(): boolean {
-    return this.#isClosing && !("call" in this.#address);
+    return this.#isClosing;
   }
 
   /** Undefined until the engine is loaded, and all who waited for it have begun. */
@@ -48,7 +48,7 @@ export class ServerAccess {
   async close(): Promise<void> {
     this.#isClosing = true;
     if (this.server === undefined) {
-      await this.engine.settled(this.#timeoutMs);
+      await this.engine.close(this.#timeoutMs);
     }
     this.#isClosed = true;
     await this.server?.connection.close();

@@ -153,8 +153,8 @@ describe("while the part that talks to the server is loaded", () => {
     await store.close();
     const call = rejection(store.read(KEY));
     finish();
-    expect(await call).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
-    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("unavailable");
+    expect(await call).toMatchObject({ code: "configuration", message: expect.stringContaining("closed") });
+    expect(await codeOf(store.append(KEY, recordsOf("1")))).toBe("configuration");
   });
 
   test("close lets the calls before it be carried out, and is over only then", async () => {
@@ -167,7 +167,7 @@ describe("while the part that talks to the server is loaded", () => {
     await closed;
     expect((await openStore({ keyPrefix }).store.read(KEY)).records).toEqual(recordsOf("1"));
     expect(await append).toMatchObject({ appended: 1 });
-    expect(await codeOf(store.read(KEY))).toBe("unavailable");
+    expect(await codeOf(store.read(KEY))).toBe("configuration");
   });
 
   test("a call behind close is refused, also while those before it wait", async () => {
@@ -177,7 +177,7 @@ describe("while the part that talks to the server is loaded", () => {
     const closed = store.close();
     const behind = rejection(store.append(KEY, recordsOf("2")));
     finish();
-    expect(await behind).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
+    expect(await behind).toMatchObject({ code: "configuration", message: expect.stringContaining("closed") });
     await Promise.all([before, closed]);
   });
 

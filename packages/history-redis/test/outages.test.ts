@@ -228,8 +228,8 @@ describe("close", () => {
       expect(page.records).toEqual(recordsOf("1"));
     }
     await until(() => proxies[0]?.connections === 0);
-    expect(await rejection(store.read(KEY))).toMatchObject({ code: "unavailable" });
-    expect(await codeOf(store.append(KEY, recordsOf("2")))).toBe("unavailable");
+    expect(await rejection(store.read(KEY))).toMatchObject({ code: "configuration" });
+    expect(await codeOf(store.append(KEY, recordsOf("2")))).toBe("configuration");
   });
 
   test("of a store that was never used does nothing", async () => {
@@ -246,9 +246,12 @@ describe("close", () => {
 
   test("leaves a client that was passed in alone; one that its owner closed is unavailable", async () => {
     const client = openClient();
-    const store = new RedisHistoryStore({ client }, { keyPrefix: freshPrefix() });
-    await store.append(KEY, recordsOf("1"));
-    await store.close();
+    const keyPrefix = freshPrefix();
+    const first = new RedisHistoryStore({ client }, { keyPrefix });
+    await first.append(KEY, recordsOf("1"));
+    await first.close();
+    expect(await codeOf(first.read(KEY))).toBe("configuration");
+    const store = new RedisHistoryStore({ client }, { keyPrefix });
     expect((await store.read(KEY)).records).toEqual(recordsOf("1"));
     await client.quit();
     await until(() => client.status === "end");

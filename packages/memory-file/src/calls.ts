@@ -86,8 +86,7 @@ export class Calls {
 
   /** Resolves when everything under way has ended, also what nobody waits for any more. What still waits for the engine then never begins. */
   async close(): Promise<void> {
-    await this.#engine.settled(this.#timeoutMs);
-    await this.#engine.loaded?.writing.close();
+    await (await this.#engine.close(this.#timeoutMs))?.writing.close();
   }
 
   #outcome(error: unknown, operation: string, progress: Progress): unknown {

@@ -96,7 +96,7 @@ export class Calls {
   #begin<T>(call: Call<T>, progress: Progress): Promise<Answer> {
     const access = this.#access;
     if (access.refuses) {
-      throw new AgentFrameworkError("unavailable", `${call.name}: the store was closed`, { provider: PROVIDER });
+      throw new AgentFrameworkError("configuration", `${call.name}: the store was closed`, { provider: PROVIDER });
     }
     const { server } = access;
     return server === undefined

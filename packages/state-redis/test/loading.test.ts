@@ -139,8 +139,8 @@ describe("while the part that talks to the server is loaded", () => {
     await store.close();
     const call = rejection(store.get("a"));
     finish();
-    expect(await call).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
-    expect(await codeOf(store.set("a", TEXT))).toBe("unavailable");
+    expect(await call).toMatchObject({ code: "configuration", message: expect.stringContaining("closed") });
+    expect(await codeOf(store.set("a", TEXT))).toBe("configuration");
   });
 
   test("close lets the calls before it be carried out, and is over only then", async () => {
@@ -153,7 +153,7 @@ describe("while the part that talks to the server is loaded", () => {
     await closed;
     expect((await openStore({ keyPrefix }).store.get("a"))?.text).toBe(TEXT);
     expect(await set).toHaveProperty("etag");
-    expect(await codeOf(store.get("a"))).toBe("unavailable");
+    expect(await codeOf(store.get("a"))).toBe("configuration");
   });
 
   test("a call behind close is refused, also while those before it wait", async () => {
@@ -163,7 +163,7 @@ describe("while the part that talks to the server is loaded", () => {
     const closed = store.close();
     const behind = rejection(store.set("b", TEXT));
     finish();
-    expect(await behind).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
+    expect(await behind).toMatchObject({ code: "configuration", message: expect.stringContaining("closed") });
     await Promise.all([before, closed]);
   });
 

@@ -215,8 +215,8 @@ describe("close", () => {
       expect(item?.text).toBe(TEXT);
     }
     await until(() => proxies[0]?.connections === 0);
-    expect(await rejection(store.get("a"))).toMatchObject({ code: "unavailable" });
-    expect(await codeOf(store.set("a", TEXT))).toBe("unavailable");
+    expect(await rejection(store.get("a"))).toMatchObject({ code: "configuration" });
+    expect(await codeOf(store.set("a", TEXT))).toBe("configuration");
   });
 
   test("of a store that was never used does nothing", async () => {
@@ -233,9 +233,12 @@ describe("close", () => {
 
   test("leaves a client that was passed in alone; one that its owner closed is unavailable", async () => {
     const client = openClient();
-    const store = new RedisStateStore({ client }, { keyPrefix: freshPrefix() });
-    await store.set("a", TEXT);
-    await store.close();
+    const keyPrefix = freshPrefix();
+    const first = new RedisStateStore({ client }, { keyPrefix });
+    await first.set("a", TEXT);
+    await first.close();
+    expect(await codeOf(first.get("a"))).toBe("configuration");
+    const store = new RedisStateStore({ client }, { keyPrefix });
     expect((await store.get("a"))?.text).toBe(TEXT);
     await client.quit();
     await until(() => client.status === "end");

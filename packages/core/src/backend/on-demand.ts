@@ -108,12 +108,6 @@ export class OnDemand<Part> {
     });
   }
 
-  /** Resolves when all that waits has begun, or failed, or so much time has passed. Never rejects. For what ends a provider. */
-  async settled(timeoutMs: number): Promise<void> {
-    const deadline = { kind: "read", provider: this.#provider, timeoutMs } as const;
-    await withDeadline("close", deadline, () => this.#allBegun()).catch(() => undefined);
-  }
-
   /**
    * Ends the use of the part: what was called before is carried out, and each later call rejects with `configuration`. Gives
    * the part, for what it opened to be closed, when all that waits has begun or failed, or so much time has passed; undefined
@@ -121,7 +115,8 @@ export class OnDemand<Part> {
    */
   async close(timeoutMs: number): Promise<Part | undefined> {
     this.#isClosed = true;
-    await this.settled(timeoutMs);
+    const deadline = { kind: "read", provider: this.#provider, timeoutMs } as const;
+    await withDeadline("close", deadline, () => this.#allBegun()).catch(() => undefined);
     return this.#part;
   }
 

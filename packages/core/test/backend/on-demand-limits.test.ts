@@ -112,7 +112,7 @@ describe("What ends a provider", () => {
     const onDemand = new OnDemand("history-example", () => new Promise<string>(() => {}));
     void onDemand.run("append", async () => {});
     let isSettled = false;
-    const settled = onDemand.settled(5000).then(() => {
+    const settled = onDemand.close(5000).then(() => {
       isSettled = true;
     });
     await vi.advanceTimersByTimeAsync(4999);

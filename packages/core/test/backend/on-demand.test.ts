@@ -166,18 +166,12 @@ describe("A part that is loaded on demand", () => {
     expect(told).toEqual(["a", "b", "closed part"]);
   });
 
-  it("is settled where nobody waits, although it is not there", async () => {
-    const { onDemand } = controlled();
-    await onDemand.settled(20_000);
-    expect(onDemand.loaded).toBeUndefined();
-  });
-
-  it("is settled when loading has ended, whichever way, behind all that waited for it", async () => {
+  it("is closed when loading has ended, whichever way, behind all that waited for it", async () => {
     for (const isGood of [true, false]) {
       const { onDemand, resolve, reject } = controlled();
       const told: string[] = [];
       const waiting = onDemand.run("a", async () => told.push("begun")).catch(() => told.push("failed"));
-      const settled = onDemand.settled(20_000).then(() => told.push("settled"));
+      const closed = onDemand.close(20_000).then((part) => told.push(`closed with ${part}`));
       await Promise.resolve();
       expect(told).toEqual([]);
       if (isGood) {
@@ -185,8 +179,8 @@ describe("A part that is loaded on demand", () => {
       } else {
         reject(new Error("no such file"));
       }
-      await Promise.all([waiting, settled]);
-      expect(told).toEqual([isGood ? "begun" : "failed", "settled"]);
+      await Promise.all([waiting, closed]);
+      expect(told).toEqual([isGood ? "begun" : "failed", `closed with ${isGood ? "part" : undefined}`]);
     }
   });
 
@@ -205,8 +199,7 @@ describe("A part that is loaded on demand", () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
     await expect(onDemand.run("a", async () => undefined)).rejects.toMatchObject({ cause: { message: "second" } });
     expect(await onDemand.run("b", async (part) => part)).toBe("part");
-    expect(onDemand.loaded).toBe("part");
-    await onDemand.settled(20_000);
+    expect(await onDemand.close(20_000)).toBe("part");
   });
 
   it("makes a rejection of what the work throws, whether it waited or not", async () => {
