@@ -68,5 +68,6 @@ test("a client that was passed in keeps its own settings, and works after the st
   await store.close();
   await store.close();
   expect(await container.exists()).toBe(true);
-  expect((await store.append(KEY, records("a", 1))).appended).toBe(0);
+  await expect(store.read(KEY)).rejects.toMatchObject({ code: "configuration" });
+  expect((await openStore(container).append(KEY, records("a", 1))).appended).toBe(0);
 });

@@ -163,14 +163,15 @@ describe("calls made before it is loaded", () => {
 
   test("are waited for by close", async () => {
     const release = holdLoading();
-    const store: HistoryStore = openStore(await openContainer());
+    const container = await openContainer();
+    const store: HistoryStore = openStore(container);
     const done: string[] = [];
     const appended = store.append(KEY, records("a", 1)).then(() => done.push("append"));
     const closed = store.close?.().then(() => done.push("close"));
     release();
     await Promise.all([appended, closed]);
     expect(done).toEqual(["append", "close"]);
-    expect(idsOf((await store.read(KEY)).records)).toEqual(["a-0"]);
+    expect(idsOf((await openStore(container).read(KEY)).records)).toEqual(["a-0"]);
   });
 });
 

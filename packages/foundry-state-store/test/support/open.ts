@@ -53,12 +53,9 @@ export async function openOnEmulator(given: OpenOptions = {}, isolation = false)
       another: () => (isolation ? asOwner(null) : open()),
       ...faultHooks(proxy, { protocol: "http" }),
       sharedClient: async () => {
-        const shared = await FoundryStateStore.getOrCreate(`${NAME}-shared`, {
-          ...options,
-          userIsolation: false,
-          httpClient: client,
-        });
-        return { store: shared, isClientOpen: async () => (await shared.getStore()).name === `${NAME}-shared` };
+        const openShared = () =>
+          FoundryStateStore.getOrCreate(`${NAME}-shared`, { ...options, userIsolation: false, httpClient: client });
+        return { store: await openShared(), isClientOpen: async () => (await openShared()).name === `${NAME}-shared` };
       },
       ...(isolation ? { asOwner } : {}),
     };
