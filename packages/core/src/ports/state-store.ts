@@ -34,8 +34,9 @@ export interface StateStore {
   ): Promise<{ readonly keys: readonly StateKey[]; readonly cursor?: string | undefined }>;
 
   /**
-   * Releases what the store opened itself; a client that was passed in stays open. A later call rejects, or opens again what it
-   * needs, as the store says; it is never answered as if nothing were stored.
+   * Releases what the store opened itself; a client that was passed in stays open. Calls that were made before end as they
+   * would have, where there is time for it. A later call rejects with `configuration` and does nothing; only `close` itself
+   * can be called again.
    */
   close?(): Promise<void>;
 }

@@ -40,6 +40,9 @@ export class __class__ implements FileStore {
     return notWritten("search");
   }
 
-  /** Releases what the store opened itself. */
+  /**
+   * Releases what the store opened itself. Afterwards every call is refused with `configuration`, and this can be called
+   * again. Take it away where there is nothing to release.
+   */
   async close(): Promise<void> {}
 }
