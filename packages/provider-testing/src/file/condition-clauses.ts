@@ -149,10 +149,9 @@ export const conditionClauses: readonly FileClause[] = [
         for (const options of [{}, { ifNoneMatch: "*" as const }]) {
           await expectCode(store.write(second, "second", options), `write of ${show(second)}`, "conflict");
         }
-        await expectFile(store, first, "first", show(first));
         await expectNoFile(store, second, show(second));
         same(await store.delete(second), false, `delete of ${show(second)}`);
-        await expectFile(store, first, "first", `${show(first)} after a delete of ${show(second)}`);
+        await expectFile(store, first, "first", `${show(first)} after a write and a delete of ${show(second)}`);
       }
       // A directory has a name too: what is written below the second would turn up below the first, or hide it.
       for (const path of ["folder/y.md", "FOLDER/sub/y.md", "folder", "DIR/y.md"]) {

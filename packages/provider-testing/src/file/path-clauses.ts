@@ -145,11 +145,18 @@ export const pathClauses: readonly FileClause[] = [
       }
       for (const { owner, view } of views) {
         same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)}`);
+        same(await view.exists("a.md"), true, `the file of ${show(owner)} exists`);
         sameList(await view.list(), ["a.md"], `the files of ${show(owner)}`);
         sameList(await view.search("^text of"), [`text of ${show(owner)}`], `what ${show(owner)} finds`);
       }
       const [first, ...others] = views;
-      same(await present(first, "an owner").view.delete("a.md"), true, "delete by one owner");
+      const { view: own } = present(first, "an owner");
+      same(await own.delete("a.md"), true, "delete by one owner");
+      same(await own.read("a.md"), undefined, "what only others have");
+      same(await own.exists("a.md"), false, "what only others have exists");
+      sameList(await own.list(), [], "the files of an owner while only others have some");
+      sameList(await own.search("^text of"), [], "what an owner finds while only others have files");
+      same(await own.delete("a.md"), false, "delete of what only others have");
       for (const { owner, view } of others) {
         same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)} after another's delete`);
       }
@@ -167,6 +174,14 @@ export const pathClauses: readonly FileClause[] = [
       await store.write("a.md", "two", { owner: null });
       await expectFile(store, "a.md", "two", "the unowned file without an owner");
       sameList(await store.list("", { owner: null }), ["a.md"], "the unowned files");
+      same(await store.exists("a.md", { owner: null }), true, "the unowned file exists by owner null");
+      sameList(
+        (await store.search("o", { owner: null })).map(({ path }) => path),
+        ["a.md"],
+        "what is found in the unowned files",
+      );
+      same(await store.delete("a.md", { owner: null }), true, "delete of the unowned file by owner null");
+      await expectNoFile(store, "a.md", "the unowned file after a delete by owner null");
     },
   },
 ];
@@ -215,6 +230,7 @@ interface View {
   read(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<unknown>;
   delete(path: string): Promise<boolean>;
+  exists(path: string): Promise<boolean>;
   list(): Promise<string[]>;
   search(pattern: string): Promise<string[]>;
 }
@@ -228,6 +244,7 @@ async function viewOf(opened: OpenedFileStore, owner: string | null): Promise<Vi
     read: async (path) => (await store.read(path, scope))?.text,
     write: (path, text) => store.write(path, text, scope),
     delete: (path) => store.delete(path, scope),
+    exists: (path) => store.exists(path, scope),
     list: () => store.list("", scope),
     search: async (pattern) => (await store.search(pattern, scope)).map(({ text }) => text),
   };
