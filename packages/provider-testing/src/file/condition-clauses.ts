@@ -139,8 +139,10 @@ export const conditionClauses: readonly FileClause[] = [
       const { store } = await trial.open();
       const twins = [
         ["Notes.md", "notes.md"],
+        ["readme.md", "README.md"],
         ["dir/A.md", "dir/a.md"],
         ["Folder/x.md", "folder/x.md"],
+        ["b\u00fccher/x.md", "bu\u0308cher/x.md"],
         ["caf\u00e9.md", "cafe\u0301.md"],
         ["ÄÖ.md", "äö.md"],
       ] as const;
@@ -157,6 +159,13 @@ export const conditionClauses: readonly FileClause[] = [
       for (const path of ["folder/y.md", "FOLDER/sub/y.md", "folder", "DIR/y.md"]) {
         await expectCode(store.write(path, "below a look-alike"), `write of ${show(path)}`, "conflict");
         await expectNoFile(store, path, show(path));
+      }
+      for (const directory of ["folder", "DIR", "bu\u0308cher"]) {
+        await expectListed(store, directory, [], `the files below ${show(directory)}`);
+        const found = await store.search("first", { directory });
+        same(found.length, 0, `the number of lines that are found below ${show(directory)}`);
+        const entries = (await store.listEntries?.(directory)) ?? [];
+        same(entries.length, 0, `the number of entries below ${show(directory)}`);
       }
       const firsts = twins.map(([first]) => first);
       await expectListed(store, "", firsts, "the files");

@@ -176,6 +176,23 @@ const clashDefects: readonly Mutant<OpenedFileStore>[] = [
       return file ?? (twin === undefined ? undefined : store.read(twin));
     }),
   ),
+  fileMutant("lists a directory under any spelling of its name", ["F16"], (store) =>
+    onList(store, async (paths, directory) => (paths.length > 0 ? paths : belowTwin(store, directory))),
+  ),
+  fileMutant("searches a directory under any spelling of its name", ["F16"], (store) => ({
+    search: async (pattern, options) => {
+      const found = await store.search(pattern, options);
+      const others = await belowTwin(store, options?.directory ?? "");
+      return found.length > 0 ? found : others.map((path) => ({ path, line: 1, text: "first" }));
+    },
+  })),
+  fileMutant("lists the entries of a directory under any spelling of its name", ["F16"], (store) => ({
+    listEntries: async (directory, options) => {
+      const entries = (await store.listEntries?.(directory, options)) ?? [];
+      const others = await belowTwin(store, directory);
+      return entries.length > 0 ? entries : others.map((path) => ({ path, etag: "1" }));
+    },
+  })),
   fileMutant("says that it deleted the other spelling of a name", ["F16"], (store) =>
     onDelete(store, async (isDone, path) => isDone || (await twinOf(store, path)) !== undefined),
   ),
@@ -225,6 +242,12 @@ export const conditionDetailMutants: readonly Mutant<OpenedFileStore>[] = [
   ...processDefects,
   ...clashDefects,
 ];
+
+/** The files below the directory whose name differs from this one in its spelling alone. */
+async function belowTwin(store: Parameters<typeof onRead>[0], directory: string): Promise<string[]> {
+  const folded = (name: string) => name.normalize("NFC").toLowerCase();
+  return (await store.list("")).filter((path) => folded(path).startsWith(`${folded(directory)}/`));
+}
 
 /** The stored name that differs from this one in its spelling alone. */
 async function twinOf(store: Parameters<typeof onRead>[0], path: string): Promise<string | undefined> {

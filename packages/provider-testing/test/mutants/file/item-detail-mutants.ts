@@ -160,6 +160,16 @@ const listDefects: readonly Mutant<OpenedFileStore>[] = [
       paths.length === 0 && folders(world).has(directory) ? [`${directory}/.keep`] : paths,
     ),
   })),
+  fileMutant("lists the first page of its backend", ["F39"], (store) => onList(store, (paths) => paths.slice(0, 100))),
+  fileMutant("lists the entries of the first page of its backend", ["F39"], (store) => ({
+    listEntries: async (directory, options) => ((await store.listEntries?.(directory, options)) ?? []).slice(0, 100),
+  })),
+  fileMutant("searches the first page of its backend", ["F39"], (store) => ({
+    search: async (pattern, options) => {
+      const paths = new Set((await store.list(options?.directory ?? "", scopeOf(options))).slice(0, 100));
+      return (await store.search(pattern, options)).filter(({ path }) => paths.has(path));
+    },
+  })),
   fileMutant("takes names that begin with a tilde for backups, and does not list them", ["F07"], (store) =>
     onList(store, (paths) => paths.filter((path) => !path.startsWith("~"))),
   ),

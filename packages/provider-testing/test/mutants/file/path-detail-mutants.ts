@@ -25,11 +25,20 @@ const pathDefects: readonly Mutant<OpenedFileStore>[] = [
   fileMutant("says that a file with an escaped name is missing", ["F19"], (store) =>
     onExists(store, (isThere, path) => isThere && !path.includes("%")),
   ),
-  fileMutant("lists escaped names unescaped", ["F19"], (store) =>
-    onList(store, (paths) => paths.map((path) => decodeURIComponent(path))),
+  fileMutant("lists escaped names unescaped when it lists everything", ["F19"], (store) =>
+    onList(store, (paths, directory) => (directory === "" ? paths.map((path) => decodeURIComponent(path)) : paths)),
   ),
   fileMutant("leaves what it was to delete under an escaped name", ["F19"], (store) => ({
     delete: (path, options) => (path.includes("%") ? store.exists(path, options) : store.delete(path, options)),
+  })),
+  fileMutant("lists nothing below a directory with an escaped name", ["F19"], (store) =>
+    onList(store, (paths, directory) => (directory.includes("%") ? [] : paths)),
+  ),
+  fileMutant("finds nothing below a directory with an escaped name", ["F19"], (store) => ({
+    search: async (pattern, options) => {
+      const found = await store.search(pattern, options);
+      return options?.directory?.includes("%") ? [] : found;
+    },
   })),
   fileMutant(
     "says that its server is busy when a name is escaped",
@@ -39,6 +48,30 @@ const pathDefects: readonly Mutant<OpenedFileStore>[] = [
     }),
     { rejects: "the server is busy" },
   ),
+  fileMutant("says that the file exists that a link leads to", ["F20"], (store, world) => ({
+    exists: async (path, options) => world.links.get(path) === "file" || store.exists(path, options),
+  })),
+  fileMutant("searches the file that a link leads to", ["F20"], (store, world) => ({
+    search: async (pattern, options) => {
+      const found = await store.search(pattern, options);
+      return [...found, ...[...world.links.keys()].map((path) => ({ path, line: 1, text: world.outside }))];
+    },
+  })),
+  fileMutant("lists the entries of a directory that a link leads to", ["F20"], (store, world) => ({
+    listEntries: async (directory, options) => {
+      const entries = (await store.listEntries?.(directory, options)) ?? [];
+      return [...entries, ...[...world.links.keys()].map((path) => ({ path: `${path}/o.md`, etag: "1" }))];
+    },
+  })),
+  fileMutant("deletes the file that a link leads to", ["F20"], (store, world) => ({
+    delete: async (path, options) => {
+      if (!world.links.has(path)) {
+        return store.delete(path, options);
+      }
+      world.outside = "";
+      return true;
+    },
+  })),
   fileMutant("takes a file beside a link for one", ["F20"], (store, world) =>
     onRead(store, (file, path) =>
       [...world.links.keys()].some((link) => posix.dirname(link) === posix.dirname(path) && path.includes("/"))
@@ -84,6 +117,16 @@ const ownerDefects: readonly Mutant<OpenedFileStore>[] = [
       return isDone;
     }),
   })),
+  fileMutant("empties the file of every owner when one deletes it", ["F21"], (store, world) => ({
+    ...onWritten(store, (_path, _text, _etag, options) => owners(world).add(options?.owner ?? null)),
+    ...onDelete(store, async (isDone, path, options) => {
+      const others = [...owners(world)].filter((owner) => isDone && owner !== options?.owner);
+      await Promise.all(
+        others.map(async (owner) => (await store.exists(path, { owner })) && store.write(path, "", { owner })),
+      );
+      return isDone;
+    }),
+  })),
   fileMutant("reads an unowned file for an owner who has none", ["F21"], (store) =>
     onRead(store, async (file, path) => file ?? (await store.read(path))),
   ),
@@ -93,6 +136,12 @@ const ownerDefects: readonly Mutant<OpenedFileStore>[] = [
   fileMutant("lists the unowned files for an owner who has none", ["F21"], (store) =>
     onList(store, (paths, directory) => (paths.length === 0 ? store.list(directory) : paths)),
   ),
+  fileMutant("lists the unowned entries for an owner who has none", ["F21"], (store) => ({
+    listEntries: async (directory, options) => {
+      const entries = (await store.listEntries?.(directory, options)) ?? [];
+      return entries.length === 0 ? ((await store.listEntries?.(directory)) ?? []) : entries;
+    },
+  })),
   fileMutant("finds lines of unowned files for an owner who has none", ["F21"], (store) => ({
     search: async (pattern, options) => {
       const found = await store.search(pattern, options);
