@@ -90,6 +90,10 @@ export const pathClauses: readonly FileClause[] = [
       for (const directory of BAD_PATHS.filter((path) => path !== "")) {
         const call = Reflect.apply(store.list, store, [directory]);
         await expectCode(call, `list(${show(directory)})`, "configuration");
+        if (store.listEntries !== undefined) {
+          const entries = Reflect.apply(store.listEntries, store, [directory]);
+          await expectCode(entries, `listEntries(${show(directory)})`, "configuration");
+        }
         if (directory !== undefined) {
           const search = Reflect.apply(store.search, store, ["inside", { directory }]);
           await expectCode(search, `search in ${show(directory)}`, "configuration");
@@ -180,6 +184,8 @@ export const pathClauses: readonly FileClause[] = [
       await store.write("a.md", "two", { owner: null });
       await expectFile(store, "a.md", "two", "the unowned file without an owner");
       sameList(await store.list("", { owner: null }), ["a.md"], "the unowned files");
+      const entries = (await store.listEntries?.("", { owner: null })) ?? [{ path: "a.md" }];
+      same(entries[0]?.path, "a.md", "the unowned entries");
       same(await store.exists("a.md", { owner: null }), true, "the unowned file exists by owner null");
       sameList(
         (await store.search("o", { owner: null })).map(({ path }) => path),

@@ -99,7 +99,7 @@ export const boundaryDetailMutants: readonly Mutant<OpenedFileStore>[] = [
         ({ path }) => directory === "" || !path.slice(directory.length + 1).includes("/"),
       ),
   })),
-  fileMutant("lists no entries for a directory that leads out", ["F37"], (store) => ({
+  fileMutant("lists no entries for a directory that leads out", ["F18"], (store) => ({
     listEntries: (directory, options) => unlessCode(entriesOf(store, directory, options), "configuration", () => []),
   })),
   fileMutant("lists the entries of unowned files for every owner", ["F37"], (store) => ({

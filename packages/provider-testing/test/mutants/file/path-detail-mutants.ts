@@ -157,6 +157,9 @@ const ownerDefects: readonly Mutant<OpenedFileStore>[] = [
   fileMutant("lists nothing for owner null", ["F22"], (store) => ({
     list: (directory, options) => store.list(directory, apart(options)),
   })),
+  fileMutant("lists no entries for owner null", ["F22"], (store) => ({
+    listEntries: async (directory, options) => (await store.listEntries?.(directory, apart(options))) ?? [],
+  })),
   fileMutant("says that nothing exists for owner null", ["F22"], (store) => ({
     exists: (path, options) => store.exists(path, apart(options)),
   })),
