@@ -33,8 +33,9 @@ async function expectWritesAsPassed(trial: FileTrial, moment: Moment): Promise<v
     Object.assign(options, others, { signal: AbortSignal.abort() });
   };
   const first = { ...scope, ifNoneMatch: "*" as const };
-  const written = await whileChanging(moment, "write", () => store.write("a.md", "one", first), change(first));
-  same((await store.read("a.md", scope))?.text, "one", changed("write of a new file", moment));
+  await whileChanging(moment, "write of a new file", () => store.write("new.md", "new", first), change(first));
+  same((await store.read("new.md", scope))?.text, "new", changed("write of a new file", moment));
+  const written = await store.write("a.md", "one", scope);
   const second = { ...scope, ifMatch: written.etag };
   await whileChanging(moment, "write", () => store.write("a.md", "two", second), change(second));
   same((await store.read("a.md", scope))?.text, "two", changed("write", moment));
@@ -107,6 +108,12 @@ async function expectResultsUnshared(trial: FileTrial): Promise<void> {
   silently(() => Object.assign(Object(entries[0]), { path: "changed.md", etag: "changed" }));
   same((await store.read("a.md"))?.text, "one", "the text after changing a result");
   sameList(await store.list(""), ["a.md"], "the files after changing a result");
+  const found = (await store.search("one")).map(({ path, text }) => `${path}: ${text}`);
+  sameList(found, ["a.md: one"], "what is found after changing a result");
+  if (store.listEntries !== undefined) {
+    const again = (await store.listEntries("")).map(({ path }) => path);
+    sameList(again, ["a.md"], "the entries after changing a result");
+  }
 }
 
 /** An owner, unless the store derives the identity itself. */

@@ -139,8 +139,10 @@ export const conditionClauses: readonly FileClause[] = [
       const { store } = await trial.open();
       const twins = [
         ["Notes.md", "notes.md"],
+        ["readme.md", "README.md"],
         ["dir/A.md", "dir/a.md"],
         ["Folder/x.md", "folder/x.md"],
+        ["b\u00fccher/x.md", "bu\u0308cher/x.md"],
         ["caf\u00e9.md", "cafe\u0301.md"],
         ["ÄÖ.md", "äö.md"],
       ] as const;
@@ -149,15 +151,21 @@ export const conditionClauses: readonly FileClause[] = [
         for (const options of [{}, { ifNoneMatch: "*" as const }]) {
           await expectCode(store.write(second, "second", options), `write of ${show(second)}`, "conflict");
         }
-        await expectFile(store, first, "first", show(first));
         await expectNoFile(store, second, show(second));
         same(await store.delete(second), false, `delete of ${show(second)}`);
-        await expectFile(store, first, "first", `${show(first)} after a delete of ${show(second)}`);
+        await expectFile(store, first, "first", `${show(first)} after a write and a delete of ${show(second)}`);
       }
       // A directory has a name too: what is written below the second would turn up below the first, or hide it.
       for (const path of ["folder/y.md", "FOLDER/sub/y.md", "folder", "DIR/y.md"]) {
         await expectCode(store.write(path, "below a look-alike"), `write of ${show(path)}`, "conflict");
         await expectNoFile(store, path, show(path));
+      }
+      for (const directory of ["folder", "DIR", "bu\u0308cher"]) {
+        await expectListed(store, directory, [], `the files below ${show(directory)}`);
+        const found = await store.search("first", { directory });
+        same(found.length, 0, `the number of lines that are found below ${show(directory)}`);
+        const entries = (await store.listEntries?.(directory)) ?? [];
+        same(entries.length, 0, `the number of entries below ${show(directory)}`);
       }
       const firsts = twins.map(([first]) => first);
       await expectListed(store, "", firsts, "the files");

@@ -25,6 +25,7 @@ const BAD_PATHS: readonly unknown[] = [
   "c:o",
   "\\\\host\\o",
   "\\o",
+  "a\\o",
   "..\\o",
   "a\\..\\..\\o",
   "a\u0000.md",
@@ -85,13 +86,18 @@ export const pathClauses: readonly FileClause[] = [
       for (const path of BAD_PATHS) {
         await expectPathRefused(store, path);
       }
-      for (const directory of ["../", "/", "..", "a/..", "a\u0000", "C:/", "con", undefined, 7]) {
+      // The empty path is the root, and a search without a directory is one of everything.
+      for (const directory of BAD_PATHS.filter((path) => path !== "")) {
         const call = Reflect.apply(store.list, store, [directory]);
         await expectCode(call, `list(${show(directory)})`, "configuration");
-      }
-      for (const directory of ["../", "/", "..", "a/..", "a\u0000", "C:/", 7]) {
-        const call = Reflect.apply(store.search, store, ["inside", { directory }]);
-        await expectCode(call, `search in ${show(directory)}`, "configuration");
+        if (store.listEntries !== undefined) {
+          const entries = Reflect.apply(store.listEntries, store, [directory]);
+          await expectCode(entries, `listEntries(${show(directory)})`, "configuration");
+        }
+        if (directory !== undefined) {
+          const search = Reflect.apply(store.search, store, ["inside", { directory }]);
+          await expectCode(search, `search in ${show(directory)}`, "configuration");
+        }
       }
       await expectListed(store, "", ["a/o"], "the files after refused calls");
       await expectFile(store, "a/o", "inside", "the file after refused calls");
@@ -105,11 +111,21 @@ export const pathClauses: readonly FileClause[] = [
     async run(trial) {
       const { store } = await trial.open();
       await store.write("o", "inside");
-      for (const path of ["%2e%2e/o", "..%2fo", "%2e%2e%2fo", "..%5co", "%00", "a%2f..%2fo", "&#46;&#46;/o"]) {
+      for (const path of [
+        "%2e%2e/o",
+        "a%2fb/o",
+        "..%2fo",
+        "%2e%2e%2fo",
+        "..%5co",
+        "%00",
+        "a%2f..%2fo",
+        "&#46;&#46;/o",
+      ]) {
         const [ended] = await endings([store.write(path, `text of ${path}`)]);
         if (ended?.error === undefined) {
           await expectFile(store, path, `text of ${path}`, path);
           ensure((await store.list("")).includes(path), "the file is listed under its own spelling", path);
+          await expectBelowItsFolder(store, path);
           await store.delete(path);
         } else {
           await expectCode(Promise.reject(ended.error), path, "configuration");
@@ -139,19 +155,20 @@ export const pathClauses: readonly FileClause[] = [
     reason: "Reading, writing, deleting, listing and searching must all stay within the owner.",
     async run(trial) {
       const opened = await trial.open();
-      const views = await all(OWNERS.map(async (owner) => ({ owner, view: await viewOf(opened, owner) })));
-      for (const { owner, view } of views) {
-        await view.write("a.md", `text of ${show(owner)}`);
+      const views = await all(OWNERS.map((owner) => viewOf(opened, owner)));
+      for (const view of views) {
+        await expectOwnFile(view, undefined, "before the first write");
+        same(await view.delete("a.md"), false, `delete of what only others have, by ${view.name}`);
+        await view.write("a.md", `text of ${view.name}`);
       }
-      for (const { owner, view } of views) {
-        same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)}`);
-        sameList(await view.list(), ["a.md"], `the files of ${show(owner)}`);
-        sameList(await view.search("^text of"), [`text of ${show(owner)}`], `what ${show(owner)} finds`);
+      for (const view of views) {
+        await expectOwnFile(view, `text of ${view.name}`, "while others have a file of that name");
       }
-      const [first, ...others] = views;
-      same(await present(first, "an owner").view.delete("a.md"), true, "delete by one owner");
-      for (const { owner, view } of others) {
-        same(await view.read("a.md"), `text of ${show(owner)}`, `the file of ${show(owner)} after another's delete`);
+      for (const [index, view] of views.entries()) {
+        same(await view.delete("a.md"), true, `delete by ${view.name}`);
+        for (const other of views.slice(index + 1)) {
+          same(await other.read("a.md"), `text of ${other.name}`, `the file of ${other.name} after another's delete`);
+        }
       }
     },
   },
@@ -167,9 +184,39 @@ export const pathClauses: readonly FileClause[] = [
       await store.write("a.md", "two", { owner: null });
       await expectFile(store, "a.md", "two", "the unowned file without an owner");
       sameList(await store.list("", { owner: null }), ["a.md"], "the unowned files");
+      const entries = (await store.listEntries?.("", { owner: null })) ?? [{ path: "a.md" }];
+      same(entries[0]?.path, "a.md", "the unowned entries");
+      same(await store.exists("a.md", { owner: null }), true, "the unowned file exists by owner null");
+      sameList(
+        (await store.search("o", { owner: null })).map(({ path }) => path),
+        ["a.md"],
+        "what is found in the unowned files",
+      );
+      same(await store.delete("a.md", { owner: null }), true, "delete of the unowned file by owner null");
+      await expectNoFile(store, "a.md", "the unowned file after a delete by owner null");
     },
   },
 ];
+
+async function expectBelowItsFolder(store: FileStore, path: string): Promise<void> {
+  const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  if (folder !== "") {
+    await expectListed(store, folder, [path], `the files below ${folder}`);
+    const found = await store.search("text of", { directory: folder });
+    same(found[0]?.path, path, `what is found below ${folder}`);
+  }
+}
+
+/** Fails unless this text, or nothing, is what the owner has. Each call is one that could look at another's files. */
+async function expectOwnFile(view: View, text: string | undefined, when: string): Promise<void> {
+  const what = `${view.name}, ${when}`;
+  same(await view.read("a.md"), text, `what is read by ${what}`);
+  same(await view.exists("a.md"), text !== undefined, `what exists for ${what}`);
+  const paths = text === undefined ? [] : ["a.md"];
+  sameList(await view.list(), paths, `the files of ${what}`);
+  sameList(await view.listEntries(), paths, `the entries of ${what}`);
+  sameList(await view.search("^text of"), text === undefined ? [] : [text], `what is found by ${what}`);
+}
 
 async function expectPathRefused(store: FileStore, path: unknown): Promise<void> {
   for (const method of ["read", "write", "delete", "exists"] as const) {
@@ -202,6 +249,7 @@ async function expectLinkRefused(
     store.delete(path),
     store.write(at, "written over a link"),
   ]);
+  ensure(ended[1]?.value !== true, `what a link to a ${kind} leads to does not exist here`);
   const seen = JSON.stringify(ended.map(({ value }) => value ?? null));
   ensure(!seen.includes(link.secret), `nothing behind a link to a ${kind} is shown`);
   ensure(!seen.includes("o.md"), `the names behind a link to a ${kind} are not listed`);
@@ -212,10 +260,14 @@ async function expectLinkRefused(
 
 /** The files as one owner sees them. */
 interface View {
+  readonly name: string;
   read(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<unknown>;
   delete(path: string): Promise<boolean>;
+  exists(path: string): Promise<boolean>;
   list(): Promise<string[]>;
+  /** The paths of the listing with etags, where there is one; else those of `list`. */
+  listEntries(): Promise<string[]>;
   search(pattern: string): Promise<string[]>;
 }
 
@@ -225,10 +277,16 @@ async function viewOf(opened: OpenedFileStore, owner: string | null): Promise<Vi
   const store = own ?? opened.store;
   const scope = own === undefined ? { owner } : {};
   return {
+    name: show(owner),
     read: async (path) => (await store.read(path, scope))?.text,
     write: (path, text) => store.write(path, text, scope),
     delete: (path) => store.delete(path, scope),
+    exists: (path) => store.exists(path, scope),
     list: () => store.list("", scope),
+    listEntries: async () =>
+      store.listEntries === undefined
+        ? store.list("", scope)
+        : (await store.listEntries("", scope)).map(({ path }) => path),
     search: async (pattern) => (await store.search(pattern, scope)).map(({ text }) => text),
   };
 }

@@ -5,10 +5,10 @@ import { fileMutant, type Mutant } from "../../support/mutant.ts";
 
 /** Defects behind `close`. */
 export const closingMutants: readonly Mutant<OpenedFileStore>[] = [
-  fileMutant("opens again what it closed", ["F39"], () => ({ close: async () => {} })),
+  fileMutant("opens again what it closed", ["F40"], () => ({ close: async () => {} })),
   fileMutant(
     "calls itself unavailable once it is closed",
-    ["F39"],
+    ["F40"],
     (store) =>
       closing(store, (isClosed) => ({
         read: async (path, options) => {
@@ -20,12 +20,12 @@ export const closingMutants: readonly Mutant<OpenedFileStore>[] = [
       })),
     { rejects: "not connected" },
   ),
-  fileMutant("finds no file once it is closed", ["F39"], (store) =>
+  fileMutant("finds no file once it is closed", ["F40"], (store) =>
     closing(store, (isClosed) => ({
       read: async (path, options) => (isClosed() ? undefined : store.read(path, options)),
     })),
   ),
-  fileMutant("writes behind close before it refuses to", ["F39"], (store, world) =>
+  fileMutant("writes behind close before it refuses to", ["F40"], (store, world) =>
     closing(store, (isClosed) => ({
       write: async (path, text, options) => {
         if (isClosed()) {
@@ -35,7 +35,7 @@ export const closingMutants: readonly Mutant<OpenedFileStore>[] = [
       },
     })),
   ),
-  fileMutant("writes a new file behind close before it refuses to", ["F39"], (store, world) =>
+  fileMutant("writes a new file behind close before it refuses to", ["F40"], (store, world) =>
     closing(store, (isClosed) => ({
       write: async (path, text, options) => {
         if (isClosed() && path !== "a.md") {
@@ -47,7 +47,7 @@ export const closingMutants: readonly Mutant<OpenedFileStore>[] = [
   ),
   fileMutant(
     "cannot be closed twice",
-    ["F39"],
+    ["F40"],
     (store) =>
       closing(store, (isClosed) => ({
         close: async () => {
