@@ -36,11 +36,6 @@ export function storedName(key: unknown): string {
   return encode(key);
 }
 
-/** The name that {@link storedName} made this text of. */
-export function nameOf(stored: string): string {
-  return stored.replace(/~([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
 /**
  * The keys of an item; `null` and an absent owner are the unowned partition, which is apart from the owner "".
  *
