@@ -1,4 +1,5 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { VERSION } from "./read-scripts.ts";
+import { type Script, script } from "./script.ts";
 import { INDEXING, PERMISSIONS, TRIMMING } from "./write-scripts.ts";
 
 /**

@@ -1,11 +1,12 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList, HistoryListFilter } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
+import { failureOf } from "./errors.ts";
 import { BUCKETS, indexKeys, keysOfName } from "./keys.ts";
 import type { ListCursor } from "./read-input.ts";
 import { PRESENT } from "./read-scripts.ts";
 import { stampTime } from "./record-reading.ts";
 import { listOf, textOf } from "./replies.ts";
-import { runScript } from "./script.ts";
+import type { Script } from "./script.ts";
 
 /** What is listed, and from where on. */
 export interface ListTask {
@@ -121,4 +122,22 @@ function parseName(name: string): HistoryKey | undefined {
   const [owner, source, session] = Array.isArray(parts) ? parts : [];
   const isOwner = owner === null || typeof owner === "string";
   return isOwner && typeof source === "string" && typeof session === "string" ? { owner, source, session } : undefined;
+}
+
+/** Runs a script that is one of several commands of a call. */
+async function runScript(
+  client: RedisClient,
+  { text, sha }: Script,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const rest = [String(keys.length), ...keys, ...args];
+  try {
+    return await client.call("evalsha", [sha, ...rest]);
+  } catch (error) {
+    if (failureOf(error).outcome !== "forgotten") {
+      throw error;
+    }
+    return client.call("eval", [text, ...rest]);
+  }
 }

@@ -1,4 +1,13 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { type Script, script } from "./script.ts";
+
+/** Lua: the version that stands in the newest element of `records`, as `versionOf` reads it. */
+export const VERSION: string = `
+local function version()
+  local newest = redis.call('LINDEX', records, -1)
+  if not newest then return '' end
+  return string.match(newest, '^([0-9a-z]+%-[0-9a-f]+)|') or '~' .. redis.sha1hex(newest)
+end
+`;
 
 /**
  * A page that a bare LRANGE cannot give. ARGV: how many records (0 is all), the anchor's distance from the end (0 is no

@@ -1,10 +1,9 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
-import { corruptError } from "./corrupt-error.ts";
-import { conflictError } from "./errors.ts";
+import { RedisProblem } from "./errors.ts";
 import type { PageCursor } from "./read-input.ts";
 import { encodeId } from "./record-format.ts";
 import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";
-import { listOf, textOf } from "./replies.ts";
+import { corruptProblem, listOf, textOf } from "./replies.ts";
 
 /** Elements of the list as they came. */
 interface Slice {
@@ -24,7 +23,7 @@ export function sliceOf(reply: unknown, options: ReadOptions, before: PageCursor
     return { version: newest === undefined ? "" : versionOf(textOf(newest)), elements, behind: 0, first: "" };
   }
   if (reply === null) {
-    throw conflictError("before: the record that the cursor points at is no longer stored");
+    throw new RedisProblem("conflict", "before: the record that the cursor points at is no longer stored");
   }
   const [version, first, behind, elements] = listOf(reply);
   return {
@@ -53,7 +52,7 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
     }
   }
   if (corrupt[0] !== undefined && onCorrupt === "error") {
-    throw corruptError(corrupt[0], key);
+    throw corruptProblem(corrupt[0], key);
   }
   return {
     records,

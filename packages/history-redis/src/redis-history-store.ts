@@ -16,11 +16,12 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertIfVersion, assertRange } from "@agentfw/core/backend";
+import { assertIfVersion, assertRange, ServerCalls } from "@agentfw/core/backend";
 import { Appending } from "./appending.ts";
-import { Calls, type Receive, type Send } from "./calls.ts";
+import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
 import type { ConversationKeys } from "./keys.ts";
+import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import {
   type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
@@ -57,7 +58,8 @@ export class RedisHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #calls: Calls;
+  readonly #calls: ServerCalls<RedisClient, Engine>;
+  readonly #isOwn: boolean;
   readonly #conversations: Conversations;
   readonly #appending: Appending;
 
@@ -67,9 +69,9 @@ export class RedisHistoryStore implements HistoryStore {
    * @throws `configuration` naming the option and the rule.
    */
   constructor(connection: RedisHistoryStoreConnection, options: RedisHistoryStoreOptions = {}) {
-    const address = resolveConnection(connection);
+    const server = resolveConnection(connection);
     this.#settings = resolveOptions(options);
-    const { timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
+    const { keyPrefix, timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
     this.capabilities = {
       dedupe: maxRecords === undefined ? "all" : 1000,
       processes: "many",
@@ -80,8 +82,9 @@ export class RedisHistoryStore implements HistoryStore {
       maxRecords: true,
       maxRecordBytes,
     };
-    this.#calls = new Calls(address, timeoutMs);
-    this.#conversations = new Conversations(this.#settings.keyPrefix);
+    this.#isOwn = !("call" in server);
+    this.#calls = new ServerCalls("history-redis", timeoutMs, () => loadEngine(server, timeoutMs));
+    this.#conversations = new Conversations(keyPrefix);
     this.#appending = new Appending(ttlMs, maxRecords);
   }
 
@@ -111,8 +114,8 @@ export class RedisHistoryStore implements HistoryStore {
       const { last, onCorrupt, withFirst, signal } = options;
       const before = options.before === undefined ? undefined : parsePageCursor(options.before);
       const page = { last, onCorrupt, withFirst };
-      const { send, sendScript } = readCall(keys, page, before);
-      const receive: Receive<HistoryPage> = (reply, engine) => {
+      const { send, sendWhole } = readCall(keys, page, before);
+      const receive: Request<HistoryPage>["receive"] = (reply, engine) => {
         const slice = engine.sliceOf(reply, page, before);
         if (slice.version === "") {
           // It is gone, or was never there: the next append begins it.
@@ -120,7 +123,7 @@ export class RedisHistoryStore implements HistoryStore {
         }
         return engine.pageOf(slice, keys.records, page, before);
       };
-      return { name: "read", kind: "read", mayRepeat: true, signal, send, sendScript, receive };
+      return { name: "read", kind: "read", mayRepeat: true, signal, send, sendWhole, receive };
     });
   }
 
@@ -129,9 +132,9 @@ export class RedisHistoryStore implements HistoryStore {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
       conversation.due = NOW;
-      const { send, sendScript } = scriptCall("clear", listOf(conversation.keys), []);
+      const { send, sendWhole } = scriptCall("clear", listOf(conversation.keys), []);
       const receive = () => undefined;
-      return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendScript, receive };
+      return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendWhole, receive };
     });
   }
 
@@ -154,11 +157,12 @@ export class RedisHistoryStore implements HistoryStore {
       const newIds = records.map(({ id }) => id);
       const args = head.concat(newIds.map(encodeId));
       pushElements(args, records, stamp);
-      const receive: Receive<{ version: string }> = (reply, engine) => engine.replacedOf(reply, keys.records);
+      const receive: Request<{ version: string }>["receive"] = (reply, engine) =>
+        engine.replacedOf(reply, keys.records);
       // Records that keep both ends of the range would be put in place of what somebody made of them since.
       const mayRepeat = options.ifVersion !== undefined || ![fromId, throughId].every((end) => newIds.includes(end));
-      const { send, sendScript } = scriptCall("replace", listOf(keys), args);
-      return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendScript, receive };
+      const { send, sendWhole } = scriptCall("replace", listOf(keys), args);
+      return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendWhole, receive };
     });
   }
 
@@ -176,7 +180,7 @@ export class RedisHistoryStore implements HistoryStore {
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
         const { keyPrefix } = this.#settings;
         const task = { keyPrefix, filter: { ...filter }, limit, after, isOver: () => isOver };
-        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, task);
+        const send: Request<HistoryList, HistoryList>["send"] = (client, engine) => engine.listPage(client, task);
         return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });
     } finally {
@@ -188,8 +192,10 @@ export class RedisHistoryStore implements HistoryStore {
    * Ends the connection that the store made, after the commands under way; later calls reject with `unavailable`. A client
    * that was passed in stays open, and so does a store on it.
    */
-  close(): Promise<void> {
-    return this.#calls.close();
+  async close(): Promise<void> {
+    if (this.#isOwn) {
+      await this.#calls.close();
+    }
   }
 
   async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {

@@ -1,4 +1,5 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { VERSION } from "./read-scripts.ts";
+import { type Script, script } from "./script.ts";
 
 /*
  * Lua does not roll back: a command that fails leaves what the ones before it wrote. So the first command that writes is

@@ -1,3 +1,4 @@
+import type { ServerRequest } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import type { Address } from "./options.ts";
@@ -7,6 +8,9 @@ export type EngineModule = typeof import("./engine.ts");
 
 /** The same with a connection. */
 export type Engine = EngineModule & { readonly connection: Connection };
+
+/** What is asked of the server. */
+export type Request<Result, Reply = unknown> = ServerRequest<RedisClient, Engine, Result, Reply>;
 
 /** Where the engine comes from. */
 export const engineSource = {

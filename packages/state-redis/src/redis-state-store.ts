@@ -11,9 +11,9 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { assertOneOf, assertStateText, ServerCalls, type ServerRequest } from "@agentfw/core/backend";
+import { assertOneOf, assertStateText, ServerCalls } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
-import { type Engine, loadEngine } from "./load-engine.ts";
+import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
   type RedisSettings,
@@ -24,8 +24,6 @@ import {
 } from "./options.ts";
 import { scriptCall } from "./script-call.ts";
 import { storedTags } from "./state-input.ts";
-
-type Request<Result> = ServerRequest<RedisClient, Engine, Result>;
 
 /**
  * Key-value state in Redis, on one node or a cluster, shared by any number of processes.

@@ -8,7 +8,7 @@ import { join } from "node:path";
 const twins = [
   {
     packages: ["history-redis", "state-redis"],
-    files: ["borrowed-connection.ts", "connection.ts", "errors.ts", "load-engine.ts", "server-access.ts"],
+    files: ["borrowed-connection.ts", "connection.ts", "errors.ts", "load-engine.ts", "script.ts", "script-call.ts"],
   },
   {
     packages: ["history-postgres", "state-postgres"],

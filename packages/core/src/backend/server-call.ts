@@ -119,9 +119,8 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
       engine.gather?.(client);
     }
     try {
-      const { sendWhole } = request;
-      const sent = isWhole && sendWhole ? sendWhole.call(request, client, engine) : request.send(client, engine);
-      sent.then(
+      const send = (isWhole && request.sendWhole) || request.send;
+      send(client, engine).then(
         (reply) => this.#answered(engine, client, reply),
         (error: unknown) => this.#failed(engine, client, error),
       );

@@ -61,16 +61,18 @@ export interface ServerRequest<Client, Engine, Result, Reply = unknown> {
   readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
   /** Sends it. Never throws, but rejects. */
-  send(client: Client, engine: Engine): Promise<Reply>;
+  readonly send: (client: Client, engine: Engine) => Promise<Reply>;
   /** Sends it with all that `send` names, to a server that has forgotten that. */
-  sendWhole?(client: Client, engine: Engine): Promise<Reply>;
+  readonly sendWhole?: ((client: Client, engine: Engine) => Promise<Reply>) | undefined;
   /** What must be asked for next, if that is what the answer says. It has the time that is left. */
-  next?(reply: Reply, engine: Engine): ServerRequest<Client, Engine, Result, Reply> | undefined;
+  readonly next?:
+    | ((reply: Reply, engine: Engine) => ServerRequest<Client, Engine, Result, Reply> | undefined)
+    | undefined;
   /**
    * Makes the result of what was answered.
    *
    * @param isRepetition True when the request may have been carried out before, and this is the answer to a repetition.
    * @throws errors of the framework, or what the engine has a failure for.
    */
-  receive(reply: Reply, engine: Engine, isRepetition: boolean): Result;
+  readonly receive: (reply: Reply, engine: Engine, isRepetition: boolean) => Result;
 }
