@@ -13,7 +13,10 @@ end
  * A page that a bare LRANGE cannot give. ARGV: how many records (0 is all), the anchor's distance from the end (0 is no
  * anchor), how many more elements to leave out before it, the anchor's id or nothing, and whether the first record is
  * wanted. Gives version, first record or nothing, the page's distance from the end, and its elements with one more in
- * front of them; or nothing when the anchor is not found.
+ * front of them; or nothing when the anchor is not found. The first element may be the placeholder of a conversation that was
+ * empty once.
+ *
+ * Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
  */
 export const PAGE: Script = script(`
 local records = KEYS[1]
@@ -25,7 +28,6 @@ local function holds(element)
   return string.match(element, '^[^|]*|([^|]+)|') == id
 end
 
--- Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
 local function find(guess)
   local step, low = 1, math.max(-1, math.min(guess, length - 1))
   local high, lowest = low + 1, math.max(0, low - 50000)
@@ -60,7 +62,6 @@ local oldest = ''
 if first == '1' then
   local two = redis.call('LRANGE', records, 0, 1)
   oldest = two[1] or ''
-  -- The placeholder of a conversation that was empty once.
   if string.match(oldest, '^[^|]*||$') then oldest = two[2] or '' end
 end
 return { version(), oldest, length - finish, elements }
@@ -68,14 +69,14 @@ return { version(), oldest, length - finish, elements }
 
 /**
  * KEYS: the index of names, that of expiries, then the records of conversations; ARGV: the names of those. Gives for each
- * its version, or nothing when it is gone, and then takes it out of the index.
+ * its version, or nothing when it is gone, and then takes it out of the index. A replica that may not write answers as well;
+ * the next list on a master clears up.
  */
 export const PRESENT: Script = script(`
 local answers = {}
 for at = 3, #KEYS do
   local newest = redis.pcall('LINDEX', KEYS[at], -1)
   if not newest then
-    -- A replica that may not write answers as well; the next list on a master clears up.
     redis.pcall('ZREM', KEYS[1], ARGV[at - 2])
     redis.pcall('ZREM', KEYS[2], ARGV[at - 2])
     answers[at - 2] = ''

@@ -27,9 +27,12 @@ local function forbidden(commands, key)
 end
 `;
 
-/** Lua: the limit, kept in the same step as the write that went above it. */
+/**
+ * Lua: the limit, kept in the same step as the write that went above it. Ids whose records go stay remembered for the next
+ * 1,000 of them and as many as may be stored, then are forgotten. A list that becomes empty is gone, and its version and
+ * expiry with it, so a placeholder is pushed first.
+ */
 export const TRIMMING: string = `
--- Ids whose records go stay remembered for the next 1,000 of them and as many as may be stored, then are forgotten.
 local function remember(gone)
   if #gone == 0 then return end
   local length = call('RPUSH', removed, unpack(gone))
@@ -46,7 +49,6 @@ local function remember(gone)
 end
 
 local function trim(over, stamp)
-  -- A list that becomes empty is gone, and its version and expiry with it.
   if limit == '0' then call('RPUSH', records, stamp .. '||') end
   while over > 0 do
     local gone = {}
@@ -60,11 +62,11 @@ end
 
 /**
  * Lua: the conversation's place in the index, and the life of what may not end before its records do. Both live a minute
- * and a sixteenth longer than the records, so they need not be told of every write that renews those.
+ * and a sixteenth longer than the records, so they need not be told of every write that renews those. GT leaves a key alone
+ * that never expires. Each conversation that begins clears away some that are long over, so the index cannot grow without end.
  */
 export const INDEXING: string = `
 local function hold(key, isFirst, life)
-  -- GT leaves a key alone that never expires.
   if isFirst then
     call('PEXPIRE', key, life)
   elseif call('PEXPIRE', key, life, 'GT') == 0 and key ~= names and call('PTTL', key) == -1 then
@@ -87,7 +89,6 @@ local function enlist(isNew)
   local now, life = call('TIME')[1] * 1000, lifeOfIndex()
   local isNewExpiry = call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name) == 1
   if isNew then
-    -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
     local over = call('ZRANGE', expiries, '-inf', now - 600000, 'BYSCORE', 'LIMIT', 0, 20)
     if #over > 0 then
       call('ZREM', names, unpack(over))
