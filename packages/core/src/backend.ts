@@ -9,6 +9,7 @@ export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./b
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { assertRecords } from "./backend/record-input.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
 export type { ServerConnection, ServerEngine, ServerFailure, ServerRequest } from "./backend/server-engine.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";

@@ -16,7 +16,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertIfVersion, assertRange, ServerCalls } from "@agentfw/core/backend";
+import { assertIfVersion, assertRange, assertRecords, ServerCalls } from "@agentfw/core/backend";
 import { Appending } from "./appending.ts";
 import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
@@ -32,7 +32,7 @@ import {
 import { parseListCursor, parsePageCursor, readCall } from "./read-input.ts";
 import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { scriptCall } from "./script-call.ts";
-import { assertRecords, conditionOf } from "./write-input.ts";
+import { conditionOf, MOST_IN_ONE_CALL } from "./write-input.ts";
 
 /**
  * Conversations on Redis: one node, Sentinel or a Cluster, written by any number of processes.
@@ -99,7 +99,7 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#calls.run(() => {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
-      assertRecords(records, this.#settings.maxRecordBytes);
+      assertRecords(records, this.#settings.maxRecordBytes, MOST_IN_ONE_CALL);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       return this.#appending.request({ conversation, records, condition, stamp, signal: options.signal });
@@ -148,7 +148,7 @@ export class RedisHistoryStore implements HistoryStore {
       const { keys } = this.#conversations.find(key);
       assertCallOptions(options);
       const { fromId, throughId } = assertRange(range);
-      assertRecords(records, this.#settings.maxRecordBytes);
+      assertRecords(records, this.#settings.maxRecordBytes, MOST_IN_ONE_CALL);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       const run = [encodeId(fromId), encodeId(throughId)];
