@@ -137,30 +137,60 @@ end
 `;
 
 /**
- * Lua: tells the index, sees to it that the limit can be kept, and makes `settle` of what is done once all is stored. The
- * server's pcall gives the text of an error, Lua's would give the error itself. The first ids that are removed get their life
- * too, which takes two commands more.
+ * Lua: all that may fail once the records are there. The types of keys are seen before anything hangs on them, the index is
+ * told, and what `settle` does later must be allowed; the first ids that are removed get their life too, which takes two
+ * commands more. The ids come last.
  */
-const TELL = `
-  if type(answer) ~= 'table' and (isNew or isDue) then
-    local isDone, failure = pcall(enlist, isNew)
-    if not isDone then answer = type(failure) == 'table' and failure or redis.error_reply(failure) end
+const ATTEMPT = `
+local isNew, over = length == fresh, limit == '' and 0 or length - limit
+local settle
+local isDone, failure = pcall(function()
+  if isNew then
+    call('LLEN', removed)
+    call('UNLINK', ids, removed)
   end
-  if type(answer) ~= 'table' and over > 0 then
-    answer = try('LLEN', removed)
-    if answer == 0 then answer = forbidden({ 'PTTL' }, ids) or forbidden({ 'PEXPIRE' }, removed) end
-    if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
-  end
-  if type(answer) ~= 'table' and ttl ~= '0' and (isNew or isDue) then
-    answer = forbidden({ 'SADD', 'PEXPIRE', 'PTTL' }, ids)
-  end
-  function settle()
-    if ttl ~= '0' and (isNew or isDue) then
-      hold(ids, isNew, lifeOfIndex())
-      call('SADD', ids, mark)
+  if ttl ~= '0' then call('PEXPIRE', records, ttl) end
+  if isNew or isDue or over > 0 then
+    ${PERMISSIONS}${TRIMMING}${INDEXING}
+    local isMarked = ttl ~= '0' and (isNew or isDue)
+    if isNew or isDue then enlist(isNew) end
+    if over > 0 then
+      if call('LLEN', removed) == 0 then
+        need(ids, 'PTTL')
+        need(removed, 'PEXPIRE')
+      end
+      need(records, 'LPOP')
+      need(ids, 'SREM')
     end
-    if over > 0 then trim(over, match(newest, '^[^|]*')) end
+    if isMarked then need(ids, 'SADD', 'PEXPIRE', 'PTTL') end
+    function settle()
+      if isMarked then
+        hold(ids, isNew, lifeOfIndex())
+        call('SADD', ids, mark)
+      end
+      if over > 0 then trim(over, match(newest, '^[^|]*')) end
+    end
   end
+  for first = 1, fresh, STEP do
+    call('SADD', ids, unpack(asked, before + first, before + math.min(first + STEP - 1, fresh)))
+  end
+end)
+`;
+
+/** Lua: takes the records back where that failed. The server's pcall gives the text of an error, Lua's would give the error. */
+const ENDING = `
+if isDone then
+  if settle then settle() end
+  return fresh
+end
+local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
+if taken.err then call('RPOP', records, fresh) end
+if isNew then
+  local name = match(records, ':%d+:h:{%d+}:(.*)$')
+  try('ZREM', names, name)
+  try('ZREM', expiries, name)
+end
+return type(failure) == 'table' and failure or redis.error_reply(failure)
 `;
 
 /**
@@ -186,44 +216,6 @@ if condition ~= '*' then
 end
 `,
   PUSH,
-  `
-local isNew = length == fresh
-local over = limit == '' and 0 or length - limit
-local answer, settle
-`,
-  // The types of keys are seen before anything hangs on them.
-  `
-if isNew then
-  answer = try('LLEN', removed)
-  if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
-end
-if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
-
-if isNew or isDue or over > 0 then
-`,
-  PERMISSIONS,
-  TRIMMING,
-  INDEXING,
-  TELL,
-  `
-end
-
-for first = 1, fresh, STEP do
-  if type(answer) ~= 'table' then
-    answer = try('SADD', ids, unpack(asked, before + first, before + math.min(first + STEP - 1, fresh)))
-  end
-end
-if type(answer) == 'table' then
-  local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
-  if taken.err then call('RPOP', records, fresh) end
-  if isNew then
-    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-    try('ZREM', names, name)
-    try('ZREM', expiries, name)
-  end
-  return answer
-end
-if settle then settle() end
-return fresh
-`,
+  ATTEMPT,
+  ENDING,
 );

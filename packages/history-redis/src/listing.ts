@@ -1,7 +1,7 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList, HistoryListFilter } from "@agentfw/core";
 import type { RedisClient } from "./client.ts";
 import { failureOf } from "./errors.ts";
-import { BUCKETS, indexKeys, keysOfName } from "./keys.ts";
+import type { ConversationKeys } from "./keys.ts";
 import type { ListCursor } from "./read-input.ts";
 import { PRESENT } from "./read-scripts.ts";
 import { stampTime } from "./record-reading.ts";
@@ -10,10 +10,12 @@ import type { Script } from "./script.ts";
 
 /** What is listed, and from where on. */
 export interface ListTask {
-  readonly keyPrefix: string;
+  readonly buckets: number;
   readonly filter: HistoryListFilter;
   readonly limit: number;
   readonly after: ListCursor | undefined;
+  /** The keys of a conversation, and of the index that names it. */
+  keysOf(name: string, bucket: number): ConversationKeys;
   /** True when nobody waits any more. */
   isOver(): boolean;
 }
@@ -35,8 +37,8 @@ export async function listPage(client: RedisClient, task: ListTask): Promise<His
   const { limit, after } = task;
   const found: (Found & { readonly bucket: number })[] = [];
   let bucket = after?.bucket ?? 0;
-  for (let width = FIRST_BUCKETS; bucket < BUCKETS && found.length <= limit && !task.isOver(); width *= 2) {
-    const buckets = Array.from({ length: Math.min(width, BUCKETS - bucket) }, (_, index) => bucket + index);
+  for (let width = FIRST_BUCKETS; bucket < task.buckets && found.length <= limit && !task.isOver(); width *= 2) {
+    const buckets = Array.from({ length: Math.min(width, task.buckets - bucket) }, (_, index) => bucket + index);
     const start = (one: number) => (after?.bucket === one ? after.name : undefined);
     const perBucket = await Promise.all(buckets.map((one) => listBucket(client, task, one, start(one))));
     for (const [index, infos] of perBucket.entries()) {
@@ -56,7 +58,7 @@ async function listBucket(
   bucket: number,
   after: string | undefined,
 ): Promise<Found[]> {
-  const { names: index } = indexKeys(task.keyPrefix, bucket);
+  const { names: index } = task.keysOf("", bucket);
   const [from, to] = rangeOf(task.filter);
   const count = Math.min(task.limit + 1, MOST_NAMES);
   const found: Found[] = [];
@@ -76,15 +78,15 @@ async function listBucket(
 /** Those of the conversations that are still there. What expired is taken out of the index on the way. */
 async function present(
   client: RedisClient,
-  { keyPrefix }: ListTask,
+  { keysOf }: ListTask,
   bucket: number,
   candidates: readonly { name: string; key: HistoryKey }[],
 ): Promise<Found[]> {
   if (candidates.length === 0) {
     return [];
   }
-  const { names, expiries } = indexKeys(keyPrefix, bucket);
-  const keys = candidates.map(({ name }) => keysOfName(keyPrefix, name, bucket).records);
+  const { names, expiries } = keysOf("", bucket);
+  const keys = candidates.map(({ name }) => keysOf(name, bucket).records);
   const args = candidates.map(({ name }) => name);
   const versions = listOf(await runScript(client, PRESENT, [names, expiries, ...keys], args)).map(textOf);
   return candidates.flatMap(({ name, key }, index) => {

@@ -19,10 +19,10 @@ end
  * Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
  */
 export const PAGE: Script = script(`
-local records = KEYS[1]
+local call, records = redis.call, KEYS[1]
 local last, distance, skip, id, first = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 ${VERSION}
-local length = redis.call('LLEN', records)
+local length = call('LLEN', records)
 
 local function holds(element)
   return string.match(element, '^[^|]*|([^|]+)|') == id
@@ -33,7 +33,7 @@ local function find(guess)
   local high, lowest = low + 1, math.max(0, low - 50000)
   while low >= lowest do
     local from = math.max(lowest, low - step + 1)
-    local page = redis.call('LRANGE', records, from, low)
+    local page = call('LRANGE', records, from, low)
     for at = #page, 1, -1 do
       if holds(page[at]) then return from + at - 1 end
     end
@@ -41,7 +41,7 @@ local function find(guess)
   end
   local highest = math.min(length - 1, high + 50000)
   while high <= highest do
-    local page = redis.call('LRANGE', records, high, math.min(high + 499, highest))
+    local page = call('LRANGE', records, high, math.min(high + 499, highest))
     for at = 1, #page do
       if holds(page[at]) then return high + at - 1 end
     end
@@ -57,10 +57,10 @@ if distance > 0 then
   finish = math.max(0, finish - skip)
 end
 local start = last == 0 and 0 or math.max(0, finish - last - 1)
-local elements = finish > 0 and redis.call('LRANGE', records, start, finish - 1) or {}
+local elements = finish > 0 and call('LRANGE', records, start, finish - 1) or {}
 local oldest = ''
 if first == '1' then
-  local two = redis.call('LRANGE', records, 0, 1)
+  local two = call('LRANGE', records, 0, 1)
   oldest = two[1] or ''
   if string.match(oldest, '^[^|]*||$') then oldest = two[2] or '' end
 end

@@ -1,7 +1,6 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { RedisProblem } from "./errors.ts";
 import type { PageCursor } from "./read-input.ts";
-import { encodeId } from "./record-format.ts";
 import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";
 import { corruptProblem, listOf, textOf } from "./replies.ts";
 
@@ -73,9 +72,10 @@ function decodeFrom(
   const corrupt: string[] = [];
   let oldest: PageCursor | undefined;
   for (let at = start; at < elements.length; at += 1) {
-    const element = decodeElement(textOf(elements[at]));
+    const text = textOf(elements[at]);
+    const element = decodeElement(text);
     if (typeof element === "object") {
-      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: encodeId(element.id) };
+      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: text.split("|", 2)[1] ?? "" };
       records.push(element);
     } else if (element === "unreadable") {
       // As an argument of LINDEX: from the start where that was read, else from the end.

@@ -20,7 +20,7 @@ import { assertIfVersion, assertRange, assertRecords, ServerCalls } from "@agent
 import { Appending } from "./appending.ts";
 import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
-import type { ConversationKeys } from "./keys.ts";
+import { BUCKETS, type ConversationKeys, keysOfName } from "./keys.ts";
 import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import {
   type RedisHistoryStoreConnection,
@@ -179,7 +179,8 @@ export class RedisHistoryStore implements HistoryStore {
         }
         const after = cursor === undefined ? undefined : parseListCursor(cursor);
         const { keyPrefix } = this.#settings;
-        const task = { keyPrefix, filter: { ...filter }, limit, after, isOver: () => isOver };
+        const keysOf = (name: string, bucket: number) => keysOfName(keyPrefix, name, bucket);
+        const task = { filter: { ...filter }, limit, after, buckets: BUCKETS, keysOf, isOver: () => isOver };
         const send: Request<HistoryList, HistoryList>["send"] = (client, engine) => engine.listPage(client, task);
         return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
       });

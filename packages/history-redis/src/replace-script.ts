@@ -1,7 +1,7 @@
 import { type Script, script } from "./script.ts";
-import { INDEXING, PERMISSIONS, TRIMMING, WRITING } from "./write-scripts.ts";
+import { INDEXING, PERMISSIONS, TRIMMING, TYPES, WRITING } from "./write-scripts.ts";
 
-/** Lua: `inSteps` calls work(first, last) for the pieces of 1 to size. The types of all keys are seen. */
+/** Lua: `inSteps` calls work(first, last) for the pieces of 1 to size. */
 const PREPARING = `
 local stamp = ARGV[4]
 local count = (#ARGV - 6) / 2
@@ -14,11 +14,6 @@ end
 local function idOf(element)
   return string.match(element, '^[^|]*|([^|]+)|')
 end
-
-call('SCARD', ids)
-call('LLEN', removed)
-call('ZCARD', names)
-call('ZCARD', expiries)
 `;
 
 /**
@@ -76,7 +71,6 @@ inSteps(count, function(first, last)
   end
 end)
 if taken then return { 'stored', tostring(taken - 1) } end
-
 `;
 
 /**
@@ -100,10 +94,11 @@ end
 
 /** Lua: half of a replace would lose records, so all of its commands must be allowed before the first is called. */
 const ALLOWED = `
-local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'LINDEX', 'PEXPIRE' }, records)
-  or forbidden({ 'SADD', 'SREM', 'PEXPIRE', 'PTTL' }, ids) or forbidden({ 'RPUSH', 'LPOP', 'PEXPIRE' }, removed)
-  or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
-if denied then return denied end
+need(records, 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'LINDEX', 'PEXPIRE')
+need(ids, 'SADD', 'SREM', 'PEXPIRE', 'PTTL')
+need(removed, 'RPUSH', 'LPOP', 'PEXPIRE')
+need(names, 'ZADD')
+need(expiries, 'ZADD')
 `;
 
 /** Lua: ids are moved to the removed ones later, which live as long. */
@@ -112,7 +107,6 @@ if ttl ~= '0' then
   enlist(false)
   hold(ids, false, lifeOfIndex())
 end
-
 `;
 
 /** Lua: where all goes, the new records are pushed first: a list that becomes empty is gone, and its expiry with it. */
@@ -141,8 +135,8 @@ if limit ~= '' then
   local left = {}
   for id in pairs(gone) do left[#left + 1] = id end
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
+  trim(call('LLEN', records) - limit, stamp)
 end
-if limit ~= '' then trim(call('LLEN', records) - limit, stamp) end
 if ttl ~= '0' then call('PEXPIRE', records, ttl) end
 return { 'ok', version() }
 `;
@@ -153,6 +147,7 @@ return { 'ok', version() }
  */
 export const REPLACE: Script = script(
   WRITING,
+  TYPES,
   PERMISSIONS,
   TRIMMING,
   INDEXING,

@@ -5,23 +5,21 @@ import { corruptProblem, listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
 export function appendedOf(reply: unknown, stamp: string): Appended {
-  if (typeof reply === "number" && Number.isSafeInteger(reply) && reply > 0) {
+  if (typeof reply === "number" && reply > 0) {
     return { version: stamp, appended: reply };
   }
+  const text = textOf(reply);
+  if (text.startsWith("!")) {
+    throw cameFirst(text.slice(1));
+  }
+  if (text.startsWith("=")) {
+    return { version: text.slice(1), appended: 0 };
+  }
   // A client may be set to give numbers as texts.
-  const text = typeof reply === "number" ? String(reply) : textOf(reply);
-  const [, sign, rest = ""] = /^([!=]?)(.*)$/s.exec(text) ?? [];
-  if (sign === "!") {
-    throw cameFirst(rest);
-  }
-  if (sign === "=") {
-    return { version: rest, appended: 0 };
-  }
-  const appended = Number(rest);
-  if (!Number.isSafeInteger(appended) || appended < 1) {
+  if (!/^[1-9]\d*$/.test(text)) {
     throw unexpectedAnswer();
   }
-  return { version: stamp, appended };
+  return { version: stamp, appended: Number(text) };
 }
 
 /** What the replace script said. @throws `conflict`, `corrupt`, or `configuration` for ids and ranges that cannot be. */

@@ -16,12 +16,21 @@ local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
 local STEP = 4000
 ${VERSION}`;
 
-/** Lua: an error when the user may not call each of these commands on a key; a write that stops halfway loses records. */
+/** Lua: the types of all keys are seen before anything is written. */
+export const TYPES: string = `
+call('LLEN', records)
+call('SCARD', ids)
+call('LLEN', removed)
+call('ZCARD', names)
+call('ZCARD', expiries)
+`;
+
+/** Lua: an error unless the user may call each of these commands on a key; a write that stops halfway loses records. */
 export const PERMISSIONS: string = `
-local function forbidden(commands, key)
-  for _, command in ipairs(commands) do
+local function need(key, ...)
+  for _, command in ipairs({ ... }) do
     if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, '0', '0') then
-      return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
+      error(redis.error_reply('NOPERM this user has no permissions to run ' .. command))
     end
   end
 end
@@ -103,19 +112,16 @@ end
 
 /** KEYS as for writing. */
 export const CLEAR: Script = script(
+  WRITING,
+  TYPES,
   PERMISSIONS,
   `
-redis.call('LLEN', KEYS[1])
-redis.call('SCARD', KEYS[2])
-redis.call('LLEN', KEYS[3])
-redis.call('ZCARD', KEYS[4])
-redis.call('ZCARD', KEYS[5])
-local denied = forbidden({ 'ZREM' }, KEYS[4]) or forbidden({ 'ZREM' }, KEYS[5])
-if denied then return denied end
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-local name = string.match(KEYS[1], ':%d+:h:{%d+}:(.*)$')
-redis.call('ZREM', KEYS[4], name)
-redis.call('ZREM', KEYS[5], name)
+need(names, 'ZREM')
+need(expiries, 'ZREM')
+call('UNLINK', records, ids, removed)
+local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+call('ZREM', names, name)
+call('ZREM', expiries, name)
 return 1
 `,
 );
