@@ -1,10 +1,10 @@
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { ServerConnection } from "@agentfw/core/backend";
 import type { Redis } from "ioredis";
+import type { Address } from "./address.ts";
 import { borrow } from "./borrowed-connection.ts";
 import type { RedisClient } from "./client.ts";
 import { RedisProblem } from "./errors.ts";
-import type { Address } from "./options.ts";
 
 /** The way to the server. */
 export type Connection = ServerConnection<RedisClient>;

@@ -71,8 +71,9 @@ return { version(), oldest, length - finish, elements }
  * KEYS: the index of names, that of expiries, then the records of conversations; ARGV: the names of those. Gives for each
  * its version, or nothing when it is gone, and then takes it out of the index. A replica that may not write answers as well;
  * the next list on a master clears up.
+ * One of several commands of a call, and short, so it is sent as it is.
  */
-export const PRESENT: Script = script(`
+export const PRESENT: string = `
 local answers = {}
 for at = 3, #KEYS do
   local newest = redis.pcall('LINDEX', KEYS[at], -1)
@@ -85,4 +86,4 @@ for at = 3, #KEYS do
   end
 end
 return answers
-`);
+`;

@@ -1,7 +1,7 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { RedisProblem } from "./errors.ts";
 import type { PageCursor } from "./read-input.ts";
-import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";
+import { decodeElement, versionOf } from "./record-reading.ts";
 import { corruptProblem, listOf, textOf } from "./replies.ts";
 
 /** Elements of the list as they came. */
@@ -39,7 +39,7 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
   const { elements, version } = slice;
   // One more than was asked for was fetched, to see whether there is one.
   const start = last !== undefined && elements.length > last ? 1 : 0;
-  const hasOlder = start === 1 && !isPlaceholder(textOf(elements[0]));
+  const hasOlder = start === 1 && decodeElement(textOf(elements[0])) !== "placeholder";
   const { records, corrupt, oldest } = decodeFrom(start, slice, last === undefined);
   const { distance, skip, id } = oldest ?? anchorless(slice, start, before);
   let first: HistoryRecord | undefined;

@@ -17,6 +17,7 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import { assertIfVersion, assertRange, assertRecords, ServerCalls } from "@agentfw/core/backend";
+import { resolveConnection } from "./address.ts";
 import { Appending } from "./appending.ts";
 import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
@@ -25,7 +26,6 @@ import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import {
   type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
-  resolveConnection,
   resolveOptions,
   type Settings,
 } from "./options.ts";

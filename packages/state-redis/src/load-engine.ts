@@ -1,7 +1,7 @@
 import type { ServerRequest } from "@agentfw/core/backend";
+import type { Address } from "./address.ts";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import type { Address } from "./options.ts";
 
 /** What talks to the server. An import of the package does without it. */
 export type EngineModule = typeof import("./engine.ts");

@@ -12,6 +12,7 @@ import {
   type Tags,
 } from "@agentfw/core";
 import { assertOneOf, assertStateText, ServerCalls } from "@agentfw/core/backend";
+import { resolveConnection } from "./address.ts";
 import type { RedisClient } from "./client.ts";
 import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
@@ -19,7 +20,6 @@ import {
   type RedisSettings,
   type RedisStateStoreConnection,
   type RedisStateStoreOptions,
-  resolveConnection,
   resolveOptions,
 } from "./options.ts";
 import { scriptCall } from "./script-call.ts";
