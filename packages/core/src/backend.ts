@@ -11,7 +11,13 @@ export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { assertRecords } from "./backend/record-input.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
-export type { ServerConnection, ServerEngine, ServerFailure, ServerRequest } from "./backend/server-engine.ts";
+export type {
+  OpenCall,
+  ServerConnection,
+  ServerEngine,
+  ServerFailure,
+  ServerRequest,
+} from "./backend/server-engine.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";

@@ -1,4 +1,5 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList, HistoryListFilter } from "@agentfw/core";
+import type { OpenCall } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
 import type { ConversationKeys } from "./keys.ts";
 import type { ListCursor } from "./read-input.ts";
@@ -14,8 +15,6 @@ export interface ListTask {
   readonly after: ListCursor | undefined;
   /** The keys of a conversation, and of the index that names it. */
   keysOf(name: string, bucket: number): ConversationKeys;
-  /** True when nobody waits any more. */
-  isOver(): boolean;
 }
 
 /** A conversation that is there. */
@@ -31,14 +30,14 @@ const MOST_NAMES = 500;
 const FIRST_BUCKETS = 8;
 
 /** One page: bucket after bucket, in each by name, so that what is written meanwhile moves nothing. */
-export async function listPage(client: RedisClient, task: ListTask): Promise<HistoryList> {
+export async function listPage(client: RedisClient, task: ListTask, call: OpenCall): Promise<HistoryList> {
   const { limit, after, buckets } = task;
   const found: Found[] = [];
   let bucket = after?.bucket ?? 0;
-  for (let width = FIRST_BUCKETS; bucket < buckets && found.length <= limit && !task.isOver(); width *= 2) {
+  for (let width = FIRST_BUCKETS; bucket < buckets && found.length <= limit && !call.isOver; width *= 2) {
     const asked: Promise<Found[]>[] = [];
     for (const end = Math.min(bucket + width, buckets); bucket < end; bucket += 1) {
-      asked.push(listBucket(client, task, bucket));
+      asked.push(listBucket(client, task, bucket, call));
     }
     for (const one of await Promise.all(asked)) {
       found.push(...one);
@@ -50,7 +49,7 @@ export async function listPage(client: RedisClient, task: ListTask): Promise<His
 }
 
 /** What a bucket has for one page, and one more if there is one. */
-async function listBucket(client: RedisClient, task: ListTask, bucket: number): Promise<Found[]> {
+async function listBucket(client: RedisClient, task: ListTask, bucket: number, call: OpenCall): Promise<Found[]> {
   const { filter, limit, after } = task;
   const { names: index } = task.keysOf("", bucket);
   let [from, to] = rangeOf(filter);
@@ -64,7 +63,7 @@ async function listBucket(client: RedisClient, task: ListTask, bucket: number): 
     names = listOf(await client.call("zrangebylex", [index, from, to, "limit", 0, count])).map(textOf);
     found.push(...(await present(client, task, bucket, names)));
     from = `(${names.at(-1)}`;
-  } while (names.length === count && found.length <= limit && !task.isOver());
+  } while (names.length === count && found.length <= limit && !call.isOver);
   return found;
 }
 

@@ -3,7 +3,6 @@ import {
   assertCallOptions,
   assertCount,
   assertListFilter,
-  assertName,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -166,27 +165,19 @@ export class RedisHistoryStore implements HistoryStore {
     });
   }
 
-  async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    let isOver = false;
-    try {
-      return await this.#calls.run(() => {
-        assertListFilter(filter);
-        assertCallOptions(options);
-        const { limit = 100, cursor, signal } = options;
-        assertCount(limit, "limit", 1);
-        if (cursor !== undefined) {
-          assertName(cursor, "cursor");
-        }
-        const after = cursor === undefined ? undefined : parseListCursor(cursor);
-        const { keyPrefix } = this.#settings;
-        const keysOf = (name: string, bucket: number) => keysOfName(keyPrefix, name, bucket);
-        const task = { filter: { ...filter }, limit, after, buckets: BUCKETS, keysOf, isOver: () => isOver };
-        const send: Request<HistoryList, HistoryList>["send"] = (client, engine) => engine.listPage(client, task);
-        return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
-      });
-    } finally {
-      isOver = true;
-    }
+  list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
+    return this.#calls.run(() => {
+      assertListFilter(filter);
+      assertCallOptions(options);
+      const { limit = 100, cursor, signal } = options;
+      assertCount(limit, "limit", 1);
+      const after = cursor === undefined ? undefined : parseListCursor(cursor);
+      const keysOf = (name: string, bucket: number) => keysOfName(this.#settings.keyPrefix, name, bucket);
+      const task = { filter: { ...filter }, limit, after, buckets: BUCKETS, keysOf };
+      const send: Request<HistoryList, HistoryList>["send"] = (client, engine, call) =>
+        engine.listPage(client, task, call);
+      return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
+    });
   }
 
   /**

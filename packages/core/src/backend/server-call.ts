@@ -1,7 +1,7 @@
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "../errors.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { OnDemand } from "./on-demand.ts";
-import type { ServerEngine, ServerFailure, ServerRequest } from "./server-engine.ts";
+import type { OpenCall, ServerEngine, ServerFailure, ServerRequest } from "./server-engine.ts";
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -18,7 +18,7 @@ export interface Traffic<Engine> {
 }
 
 /** One call on its way. Callbacks instead of async functions: each of those costs as much as all of this. */
-export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Reply> implements Timed {
+export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Reply> implements OpenCall, Timed {
   deadline = 0;
   readonly #traffic: Traffic<Engine>;
   #request: ServerRequest<Client, Engine, Result, Reply>;
@@ -48,6 +48,10 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   start(): void {
@@ -120,7 +124,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
     }
     try {
       const send = (isWhole && request.sendWhole) || request.send;
-      send(client, engine).then(
+      send(client, engine, this).then(
         (reply) => this.#answered(engine, client, reply),
         (error: unknown) => this.#failed(engine, client, error),
       );
@@ -161,6 +165,9 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
     if (outcome === "forgotten" && this.#request.sendWhole !== undefined && !this.#isOver) {
       this.#send(engine, client, true);
       return;
+    }
+    if (outcome === "unsent") {
+      this.#answersBefore = undefined;
     }
     if (outcome === "misplaced") {
       engine.connection.drop();

@@ -51,6 +51,12 @@ export interface ServerEngine<Client> {
   gather?(client: Client): void;
 }
 
+/** A call that a request belongs to, for requests that take more than one step. */
+export interface OpenCall {
+  /** True when nobody waits for it any more, so that nothing more need be asked. */
+  readonly isOver: boolean;
+}
+
 /** What is asked of a server, in one round trip. */
 export interface ServerRequest<Client, Engine, Result, Reply = unknown> {
   /** Named in errors. */
@@ -61,9 +67,9 @@ export interface ServerRequest<Client, Engine, Result, Reply = unknown> {
   readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
   /** Sends it. Never throws, but rejects. */
-  readonly send: (client: Client, engine: Engine) => Promise<Reply>;
+  readonly send: (client: Client, engine: Engine, call: OpenCall) => Promise<Reply>;
   /** Sends it with all that `send` names, to a server that has forgotten that. */
-  readonly sendWhole?: ((client: Client, engine: Engine) => Promise<Reply>) | undefined;
+  readonly sendWhole?: ((client: Client, engine: Engine, call: OpenCall) => Promise<Reply>) | undefined;
   /** What must be asked for next, if that is what the answer says. It has the time that is left. */
   readonly next?:
     | ((reply: Reply, engine: Engine) => ServerRequest<Client, Engine, Result, Reply> | undefined)
