@@ -6,7 +6,10 @@ const LAYOUT = 1;
 /** Conversations are spread over this many hash tags. Never changes within a layout: it decides where a key is. */
 export const BUCKETS = 128;
 
-/** The keys of one conversation. They share a hash tag, and so a cluster's slot, with the index that names it. */
+/**
+ * The keys of one conversation, in the order in which scripts take them. They share a hash tag, and so a cluster's slot, with
+ * the index that names it.
+ */
 export interface ConversationKeys {
   /** LIST of records, oldest first. It exists exactly as long as the conversation does. */
   readonly records: string;

@@ -16,7 +16,8 @@ end
  * front of them; or nothing when the anchor is not found. The first element may be the placeholder of a conversation that was
  * empty once.
  *
- * Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
+ * Appends leave the anchor where it is counted from the start, and the limit and replaced records move it: so it is looked
+ * for where it was when the cursor was made, then on both sides of that, in growing steps and up to 50,000 elements away.
  */
 export const PAGE: Script = script(`
 local call, records = redis.call, KEYS[1]
@@ -24,35 +25,25 @@ local last, distance, skip, id, first = tonumber(ARGV[1]), tonumber(ARGV[2]), to
 ${VERSION}
 local length = call('LLEN', records)
 
-local function holds(element)
-  return string.match(element, '^[^|]*|([^|]+)|') == id
+local function scan(low, high)
+  for at, element in ipairs(low <= high and call('LRANGE', records, low, high) or {}) do
+    if string.match(element, '^[^|]*|([^|]+)|') == id then return low + at - 1 end
+  end
 end
 
 local function find(guess)
-  local step, low = 1, math.max(-1, math.min(guess, length - 1))
-  local high, lowest = low + 1, math.max(0, low - 50000)
-  while low >= lowest do
-    local from = math.max(lowest, low - step + 1)
-    local page = call('LRANGE', records, from, low)
-    for at = #page, 1, -1 do
-      if holds(page[at]) then return from + at - 1 end
-    end
-    low, step = from - 1, math.min(step * 4, 500)
-  end
-  local highest = math.min(length - 1, high + 50000)
-  while high <= highest do
-    local page = call('LRANGE', records, high, math.min(high + 499, highest))
-    for at = 1, #page do
-      if holds(page[at]) then return high + at - 1 end
-    end
-    high = high + 500
+  local low, high, step = guess, guess + 1, 1
+  while (low >= 0 or high < length) and high - guess <= 50000 do
+    local found = scan(math.max(0, low - step + 1), low) or scan(high, high + step - 1)
+    if found then return found end
+    low, high, step = low - step, high + step, math.min(step * 4, 500)
   end
 end
 
 local finish = length
 if distance > 0 then
   finish = length - distance
-  if id ~= '' then finish = find(finish) end
+  if id ~= '' then finish = find(math.max(0, finish)) end
   if length == 0 or not finish or finish < 0 then return false end
   finish = math.max(0, finish - skip)
 end

@@ -20,7 +20,7 @@ import { resolveConnection } from "./address.ts";
 import { Appending } from "./appending.ts";
 import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
-import { BUCKETS, type ConversationKeys, keysOfName } from "./keys.ts";
+import { BUCKETS, keysOfName } from "./keys.ts";
 import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import {
   type RedisHistoryStoreConnection,
@@ -131,7 +131,7 @@ export class RedisHistoryStore implements HistoryStore {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
       conversation.due = NOW;
-      const { send, sendWhole } = scriptCall("clear", listOf(conversation.keys), []);
+      const { send, sendWhole } = scriptCall("clear", Object.values(conversation.keys), []);
       const receive = () => undefined;
       return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendWhole, receive };
     });
@@ -160,7 +160,7 @@ export class RedisHistoryStore implements HistoryStore {
         engine.replacedOf(reply, keys.records);
       // Records that keep both ends of the range would be put in place of what somebody made of them since.
       const mayRepeat = options.ifVersion !== undefined || ![fromId, throughId].every((end) => newIds.includes(end));
-      const { send, sendWhole } = scriptCall("replace", listOf(keys), args);
+      const { send, sendWhole } = scriptCall("replace", Object.values(keys), args);
       return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendWhole, receive };
     });
   }
@@ -196,8 +196,4 @@ export class RedisHistoryStore implements HistoryStore {
     const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
   }
-}
-
-function listOf({ records, ids, removed, names, expiries }: ConversationKeys): readonly string[] {
-  return [records, ids, removed, names, expiries];
 }

@@ -79,8 +79,7 @@ if taken then return { 'stored', tostring(taken - 1) } end
  */
 const KEEPING = `
 local function withoutStamp(element)
-  local head, rest = string.match(element, '^([^|]*)(|[^|]*|.*)$')
-  if head == '' or (head and string.match(head, '^[0-9a-z]+%-[0-9a-f]+$')) then return rest end
+  return string.match(element, '^|[^|]*|.*') or string.match(element, '^[0-9a-z]+%-[0-9a-f]+(|[^|]*|.*)')
 end
 
 local before, after = from, length - 1 - through

@@ -11,8 +11,8 @@ import { type Script, script } from "./script.ts";
 /** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms and maxRecords or nothing. */
 export const WRITING: string = `
 local call = redis.call
-local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
+local records, ids, removed, names, expiries = unpack(KEYS)
+local condition, ttl, limit = unpack(ARGV, 1, 3)
 local STEP = 4000
 ${VERSION}`;
 

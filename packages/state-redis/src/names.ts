@@ -7,7 +7,10 @@ const LAYOUT = 1;
 /** Longest key and longest owner, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 8_192;
 
-/** The keys of one item and of its owner's index. Their hash tag is the owner, so a cluster keeps them in one slot. */
+/**
+ * The keys of one item and of its owner's index, in the order in which scripts take them. Their hash tag is the owner, so a
+ * cluster keeps them in one slot.
+ */
 export interface ItemKeys {
   /** STRING: the item's text. */
   readonly value: string;
