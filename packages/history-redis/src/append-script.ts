@@ -1,16 +1,19 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { VERSION } from "./read-scripts.ts";
+import { type Script, script } from "./script.ts";
 import { INDEXING, PERMISSIONS, TRIMMING } from "./write-scripts.ts";
 
 /**
  * Lua: an append to a conversation whose ids and index need not be told of anything, without an id that is remembered.
  * Nearly every append is one, so it comes before anything else is so much as defined: each function costs a tenth of a
- * microsecond. RPUSHX adds nothing where no conversation is.
+ * microsecond. RPUSHX adds nothing where no conversation is. `asked` are the mark, then the ids of the elements.
+ *
+ * PEXPIRE and SADD give anything else than is looked for only when they fail. SADD comes last, here as below, because a record
+ * whose id is remembered is never stored again.
  */
 const USUAL = `
 local call, try, match = redis.call, redis.pcall, string.match
 local records, ids, mark = KEYS[1], KEYS[2], ARGV[1]
 local ttl = string.sub(mark, 2)
--- The mark, then the ids of the elements.
 local ID, asked = '^[^|]*|([^|]+)|', { mark }
 if not KEYS[3] then
   local fresh = #ARGV - 1
@@ -23,9 +26,7 @@ if not KEYS[3] then
   if isUsual then
     local length = call('RPUSHX', records, unpack(ARGV, 2))
     if length == 0 then return '?' end
-    -- Neither gives anything else, unless it fails.
     local answer = ttl == '0' and 1 or try('PEXPIRE', records, ttl)
-    -- Last, because a record whose id is remembered is never stored again.
     if answer == 1 then answer = try('SADD', ids, unpack(asked, 2)) end
     if answer == fresh then return fresh end
     if try('LTRIM', records, 0, length - fresh - 1).err then call('RPOP', records, fresh) end
@@ -49,11 +50,12 @@ ${VERSION}`;
 
 /**
  * Lua: how many records an earlier try of this very call added whose answer was lost, or nothing. It goes by the stamp of
- * the call, wherever that is among the newest 10,000 records.
+ * the call, wherever that is among the newest 10,000 records: the last record that was new has it, and the newest record
+ * before that write has one too. LPOS copies nothing, so looking costs little when there was no such try. What a limit
+ * removed was among those that were added.
  */
 const ADDED_BEFORE = `
   local stamp, last = match(newest, '^[^|]*'), nil
-  -- LPOS copies nothing, so looking costs little when there was no such try. The last record that was new has the stamp.
   local at = count + 1
   while not last and at > 1 and at > count - 99 do
     at = at - 1
@@ -61,7 +63,6 @@ const ADDED_BEFORE = `
     last = call('LPOS', records, element, 'RANK', -1, 'MAXLEN', at == count and 10000 or 200)
   end
   if not last then return '=' .. version() end
-  -- The newest record before that write has a stamp too.
   local added = 1
   while added < at and last > 0 do
     local page = call('LRANGE', records, math.max(0, last - math.min(at - added, 200)), last - 1)
@@ -71,11 +72,13 @@ const ADDED_BEFORE = `
     end
     last = last - #page
   end
-  -- What the limit removed was among them.
   return limit == '' and added or at
 `;
 
-/** Lua: which of the ids are remembered. */
+/**
+ * Lua: which of the ids are remembered. Who believes that ids and index were told of its ttl may mean those of a conversation
+ * that is gone, and ids without a conversation are left over from one.
+ */
 const KNOWN = `
 for at = #asked + 1, count + 1 do asked[at] = match(ARGV[at], ID) end
 local known, isKnown, isTold = 0, nil, false
@@ -92,17 +95,19 @@ for first = 0, count, STEP do
     end
   end
 end
--- Who believes that ids and index were told of its ttl may mean those of a conversation that is gone.
 if not isTold and ttl ~= '0' then isDue = true end
--- Ids without a conversation are left over from one that is gone.
 if known > 0 and call('EXISTS', records) == 0 then
   if not isWhole then return '?' end
   known = 0
 end
+`;
 
+/**
+ * Lua: only the newest part of an append above the limit ever stays. Where that is known, this is a repetition, and what came
+ * before it and was forgotten must not be stored behind it.
+ */
+const REPEATED = `
 if known > 0 and known < count and limit ~= '' and count - limit > 0 then
-  -- Only the newest part of such an append ever stays. Where it is known, this is a repetition, and what came before it and
-  -- was forgotten must not be stored behind it.
   local isRepeated = false
   for at = count - limit + 1, count do isRepeated = isRepeated or isKnown[at] end
   for at = 1, isRepeated and count - limit or 0 do
@@ -131,29 +136,61 @@ for first = 1, fresh, STEP do
 end
 `;
 
-/** Lua: tells the index, sees to it that the limit can be kept, and makes `settle` of what is done once all is stored. */
-const TELL = `
-  if type(answer) ~= 'table' and (isNew or isDue) then
-    local isDone, failure = pcall(enlist, isNew)
-    -- The server's pcall gives the text of an error, Lua's would give the error itself.
-    if not isDone then answer = type(failure) == 'table' and failure or redis.error_reply(failure) end
+/**
+ * Lua: all that may fail once the records are there. The types of keys are seen before anything hangs on them, the index is
+ * told, and what `settle` does later must be allowed; the first ids that are removed get their life too, which takes two
+ * commands more. The ids come last.
+ */
+const ATTEMPT = `
+local isNew, over = length == fresh, limit == '' and 0 or length - limit
+local settle
+local isDone, failure = pcall(function()
+  if isNew then
+    call('LLEN', removed)
+    call('UNLINK', ids, removed)
   end
-  if type(answer) ~= 'table' and over > 0 then
-    answer = try('LLEN', removed)
-    -- The first ids that are removed get their life too.
-    if answer == 0 then answer = forbidden({ 'PTTL' }, ids) or forbidden({ 'PEXPIRE' }, removed) end
-    if type(answer) ~= 'table' then answer = forbidden({ 'LPOP' }, records) or forbidden({ 'SREM' }, ids) end
-  end
-  if type(answer) ~= 'table' and ttl ~= '0' and (isNew or isDue) then
-    answer = forbidden({ 'SADD', 'PEXPIRE', 'PTTL' }, ids)
-  end
-  function settle()
-    if ttl ~= '0' and (isNew or isDue) then
-      hold(ids, isNew, lifeOfIndex())
-      call('SADD', ids, mark)
+  if ttl ~= '0' then call('PEXPIRE', records, ttl) end
+  if isNew or isDue or over > 0 then
+    ${PERMISSIONS}${TRIMMING}${INDEXING}
+    local isMarked = ttl ~= '0' and (isNew or isDue)
+    if isNew or isDue then enlist(isNew) end
+    if over > 0 then
+      if call('LLEN', removed) == 0 then
+        need(ids, 'PTTL')
+        need(removed, 'PEXPIRE')
+      end
+      need(records, 'LPOP')
+      need(ids, 'SREM')
     end
-    if over > 0 then trim(over, match(newest, '^[^|]*')) end
+    if isMarked then need(ids, 'SADD', 'PEXPIRE', 'PTTL') end
+    function settle()
+      if isMarked then
+        hold(ids, isNew, lifeOfIndex())
+        call('SADD', ids, mark)
+      end
+      if over > 0 then trim(over, match(newest, '^[^|]*')) end
+    end
   end
+  for first = 1, fresh, STEP do
+    call('SADD', ids, unpack(asked, before + first, before + math.min(first + STEP - 1, fresh)))
+  end
+end)
+`;
+
+/** Lua: takes the records back where that failed. The server's pcall gives the text of an error, Lua's would give the error. */
+const ENDING = `
+if isDone then
+  if settle then settle() end
+  return fresh
+end
+local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
+if taken.err then call('RPOP', records, fresh) end
+if isNew then
+  local name = match(records, ':%d+:h:{%d+}:(.*)$')
+  try('ZREM', names, name)
+  try('ZREM', expiries, name)
+end
+return type(failure) == 'table' and failure or redis.error_reply(failure)
 `;
 
 /**
@@ -166,6 +203,7 @@ export const APPEND: Script = script(
   USUAL,
   ARGUMENTS,
   KNOWN,
+  REPEATED,
   `
 if known == count then
 `,
@@ -178,43 +216,6 @@ if condition ~= '*' then
 end
 `,
   PUSH,
-  `
-local isNew = length == fresh
-local over = limit == '' and 0 or length - limit
-local answer, settle
-if isNew then
-  -- Their types are seen before anything hangs on them.
-  answer = try('LLEN', removed)
-  if type(answer) ~= 'table' then answer = try('UNLINK', ids, removed) end
-end
-if ttl ~= '0' and type(answer) ~= 'table' then answer = try('PEXPIRE', records, ttl) end
-
-if isNew or isDue or over > 0 then
-`,
-  PERMISSIONS,
-  TRIMMING,
-  INDEXING,
-  TELL,
-  `
-end
-
--- Last, because a record whose id is remembered is never stored again.
-for first = 1, fresh, STEP do
-  if type(answer) ~= 'table' then
-    answer = try('SADD', ids, unpack(asked, before + first, before + math.min(first + STEP - 1, fresh)))
-  end
-end
-if type(answer) == 'table' then
-  local taken = isNew and try('LTRIM', records, 1, 0) or try('LTRIM', records, 0, length - fresh - 1)
-  if taken.err then call('RPOP', records, fresh) end
-  if isNew then
-    local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
-    try('ZREM', names, name)
-    try('ZREM', expiries, name)
-  end
-  return answer
-end
-if settle then settle() end
-return fresh
-`,
+  ATTEMPT,
+  ENDING,
 );

@@ -1,6 +1,6 @@
 import type { HistoryRecord } from "@agentfw/core";
-import type { Receive, Request } from "./calls.ts";
 import { type Conversation, hasCome, type Moment, momentIn, NEVER } from "./conversations.ts";
+import type { Request } from "./load-engine.ts";
 import { pushElements } from "./record-format.ts";
 import { evalCall } from "./script-call.ts";
 
@@ -21,6 +21,8 @@ export interface Appended {
   readonly version: string;
   readonly appended: number;
 }
+
+type Receive = Request<Appended>["receive"];
 
 /** More records than these are not worth two ways to send them. */
 const MOST_USUAL_RECORDS = 1000;
@@ -51,11 +53,10 @@ export class Appending {
     const args = ["", "2", keys.records, keys.ids, this.#mark];
     const start = args.length;
     pushElements(args, records, stamp);
-    const { send, sendScript } = evalCall("append", args);
-    const receive: Receive<Appended> = (reply, engine) => engine.appendedOf(reply, stamp);
-    const instead = (reply: unknown) =>
-      reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined;
-    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendScript, receive, instead };
+    const { send, sendWhole } = evalCall("append", args);
+    const receive: Receive = (reply, engine) => engine.appendedOf(reply, stamp);
+    const next = (reply: unknown) => (reply === "?" ? this.#wholeRequest(append, args.slice(start), true) : undefined);
+    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendWhole, receive, next };
   }
 
   /** The append with all that it may have to touch. */
@@ -64,17 +65,16 @@ export class Appending {
     const { keys } = conversation;
     const head = ["", "5", keys.records, keys.ids, keys.removed, keys.names, keys.expiries, this.#mark];
     const tail = [condition, String(this.#maxRecords ?? ""), isDue && this.#ttlMs > 0 ? "+" : ""];
-    const args = head.concat(elements, tail);
-    const { send, sendScript } = evalCall("append", args);
+    const { send, sendWhole } = evalCall("append", head.concat(elements, tail));
     const due = isDue ? this.#nextDue() : undefined;
-    const receive: Receive<Appended> = (reply, engine) => {
+    const receive: Receive = (reply, engine) => {
       const result = engine.appendedOf(reply, stamp);
       if (due !== undefined && result.appended > 0) {
         conversation.due = due;
       }
       return result;
     };
-    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendScript, receive };
+    return { name: "append", kind: "write", mayRepeat: true, signal, send, sendWhole, receive };
   }
 
   /** Until when ids and index need not be told again. */

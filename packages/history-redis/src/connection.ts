@@ -1,23 +1,17 @@
 import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { ServerConnection } from "@agentfw/core/backend";
 import type { Redis } from "ioredis";
+import type { Address } from "./address.ts";
+import { borrow } from "./borrowed-connection.ts";
 import type { RedisClient } from "./client.ts";
 import { RedisProblem } from "./errors.ts";
-import type { Address } from "./options.ts";
 
 /** The way to the server. */
-export interface Connection {
-  /** The client when commands can be sent now; undefined when `open` must be waited for. */
-  readonly ready: RedisClient | undefined;
-  /** True when a call may be tried again here. Another's client tries again by rules of its own. */
-  readonly retries: boolean;
-  /** How often a driver may have sent again what was under way. */
-  readonly interruptions: number;
-  /** Waits until commands can be sent. @throws what kept them from it; the next call tries again. */
-  open(): Promise<RedisClient>;
-  /** Gives up a connection that does not answer. */
-  drop(): void;
-  /** Ends what `open` began. */
-  close(): Promise<void>;
+export type Connection = ServerConnection<RedisClient>;
+
+/** The way that the options say. */
+export function connectionTo(server: Address | RedisClient, timeoutMs: number): Connection {
+  return "call" in server ? borrow(server) : new OwnConnection(server, timeoutMs);
 }
 
 /**
@@ -74,7 +68,7 @@ export class OwnConnection implements Connection {
 
   async #connect(): Promise<RedisClient> {
     if (this.#isClosed) {
-      throw new RedisProblem("the store was closed");
+      throw new RedisProblem("unavailable", "the store was closed");
     }
     // Loaded here, because whoever passes a client in has a driver already.
     const { Redis } = await import("ioredis");
@@ -93,7 +87,10 @@ export class OwnConnection implements Connection {
     } catch (error) {
       client.disconnect();
       throw (
-        problem ?? (isAgentFrameworkError(error) ? new RedisProblem(`no answer within ${this.#timeoutMs} ms`) : error)
+        problem ??
+        (isAgentFrameworkError(error)
+          ? new RedisProblem("unavailable", `no answer within ${this.#timeoutMs} ms`)
+          : error)
       );
     }
     this.#client = client;
@@ -113,7 +110,7 @@ export class OwnConnection implements Connection {
       await client.call("select", [this.#address.database]);
     }
     if (client.status !== "ready") {
-      throw new RedisProblem("the connection ended as soon as it was made");
+      throw new RedisProblem("unavailable", "the connection ended as soon as it was made");
     }
   }
 }

@@ -6,7 +6,10 @@ const LAYOUT = 1;
 /** Conversations are spread over this many hash tags. Never changes within a layout: it decides where a key is. */
 export const BUCKETS = 128;
 
-/** The keys of one conversation. They share a hash tag, and so a cluster's slot, with the index that names it. */
+/**
+ * The keys of one conversation, in the order in which scripts take them. They share a hash tag, and so a cluster's slot, with
+ * the index that names it.
+ */
 export interface ConversationKeys {
   /** LIST of records, oldest first. It exists exactly as long as the conversation does. */
   readonly records: string;
@@ -26,23 +29,17 @@ export function conversationKeys(prefix: string, key: HistoryKey): ConversationK
   return keysOfName(prefix, name, bucketOf(name));
 }
 
-/** The keys of a conversation that an index names. */
+/** The keys of a conversation that the index of a bucket names; under any name, those of the index. */
 export function keysOfName(prefix: string, name: string, bucket: number): ConversationKeys {
-  const { names, expiries } = indexKeys(prefix, bucket);
   // The braces are the first in the key, because the prefix may not hold any; so they are the hash tag.
-  const rest = `{${bucket}}:${name}`;
+  const of = (kind: string) => `${prefix}:${LAYOUT}:${kind}:{${bucket}}`;
   return {
-    records: `${prefix}:${LAYOUT}:h:${rest}`,
-    ids: `${prefix}:${LAYOUT}:i:${rest}`,
-    removed: `${prefix}:${LAYOUT}:r:${rest}`,
-    names,
-    expiries,
+    records: `${of("h")}:${name}`,
+    ids: `${of("i")}:${name}`,
+    removed: `${of("r")}:${name}`,
+    names: of("n"),
+    expiries: of("e"),
   };
-}
-
-/** The index of one bucket. */
-export function indexKeys(prefix: string, bucket: number): { readonly names: string; readonly expiries: string } {
-  return { names: `${prefix}:${LAYOUT}:n:{${bucket}}`, expiries: `${prefix}:${LAYOUT}:e:{${bucket}}` };
 }
 
 /** FNV-1a over the UTF-16 units of the name. */

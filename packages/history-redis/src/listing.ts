@@ -1,25 +1,25 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList, HistoryListFilter } from "@agentfw/core";
+import type { OpenCall } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
-import { BUCKETS, indexKeys, keysOfName } from "./keys.ts";
+import type { ConversationKeys } from "./keys.ts";
 import type { ListCursor } from "./read-input.ts";
 import { PRESENT } from "./read-scripts.ts";
 import { stampTime } from "./record-reading.ts";
 import { listOf, textOf } from "./replies.ts";
-import { runScript } from "./script.ts";
 
 /** What is listed, and from where on. */
 export interface ListTask {
-  readonly keyPrefix: string;
+  readonly buckets: number;
   readonly filter: HistoryListFilter;
   readonly limit: number;
   readonly after: ListCursor | undefined;
-  /** True when nobody waits any more. */
-  isOver(): boolean;
+  /** The keys of a conversation, and of the index that names it. */
+  keysOf(name: string, bucket: number): ConversationKeys;
 }
 
 /** A conversation that is there. */
 interface Found {
-  readonly name: string;
+  readonly cursor: string;
   readonly info: HistoryKeyInfo;
 }
 
@@ -30,67 +30,66 @@ const MOST_NAMES = 500;
 const FIRST_BUCKETS = 8;
 
 /** One page: bucket after bucket, in each by name, so that what is written meanwhile moves nothing. */
-export async function listPage(client: RedisClient, task: ListTask): Promise<HistoryList> {
-  const { limit, after } = task;
-  const found: (Found & { readonly bucket: number })[] = [];
+export async function listPage(client: RedisClient, task: ListTask, call: OpenCall): Promise<HistoryList> {
+  const { limit, after, buckets } = task;
+  const found: Found[] = [];
   let bucket = after?.bucket ?? 0;
-  for (let width = FIRST_BUCKETS; bucket < BUCKETS && found.length <= limit && !task.isOver(); width *= 2) {
-    const buckets = Array.from({ length: Math.min(width, BUCKETS - bucket) }, (_, index) => bucket + index);
-    const start = (one: number) => (after?.bucket === one ? after.name : undefined);
-    const perBucket = await Promise.all(buckets.map((one) => listBucket(client, task, one, start(one))));
-    for (const [index, infos] of perBucket.entries()) {
-      found.push(...infos.map((one) => ({ bucket: bucket + index, ...one })));
+  for (let width = FIRST_BUCKETS; bucket < buckets && found.length <= limit && !call.isOver; width *= 2) {
+    const asked: Promise<Found[]>[] = [];
+    for (const end = Math.min(bucket + width, buckets); bucket < end; bucket += 1) {
+      asked.push(listBucket(client, task, bucket, call));
     }
-    bucket += buckets.length;
+    for (const one of await Promise.all(asked)) {
+      found.push(...one);
+    }
   }
   const items = found.slice(0, limit).map(({ info }) => info);
   const last = found[limit - 1];
-  return found.length > limit && last !== undefined ? { items, cursor: `${last.bucket}:${last.name}` } : { items };
+  return found.length > limit && last !== undefined ? { items, cursor: last.cursor } : { items };
 }
 
 /** What a bucket has for one page, and one more if there is one. */
-async function listBucket(
-  client: RedisClient,
-  task: ListTask,
-  bucket: number,
-  after: string | undefined,
-): Promise<Found[]> {
-  const { names: index } = indexKeys(task.keyPrefix, bucket);
-  const [from, to] = rangeOf(task.filter);
-  const count = Math.min(task.limit + 1, MOST_NAMES);
-  const found: Found[] = [];
-  for (let start = after; found.length <= task.limit && !task.isOver(); ) {
-    const range = [index, start === undefined ? from : `(${start}`, to, "limit", 0, count];
-    const names = listOf(await client.call("zrangebylex", range)).map(textOf);
-    const wanted = names.flatMap((name) => matching(name, task.filter));
-    found.push(...(await present(client, task, bucket, wanted)));
-    start = names.at(-1);
-    if (names.length < count) {
-      break;
-    }
+async function listBucket(client: RedisClient, task: ListTask, bucket: number, call: OpenCall): Promise<Found[]> {
+  const { filter, limit, after } = task;
+  const { names: index } = task.keysOf("", bucket);
+  let [from, to] = rangeOf(filter);
+  if (after?.bucket === bucket) {
+    from = `(${after.name}`;
   }
+  const count = Math.min(limit + 1, MOST_NAMES);
+  const found: Found[] = [];
+  let names: string[];
+  do {
+    names = listOf(await client.call("zrangebylex", [index, from, to, "limit", 0, count])).map(textOf);
+    found.push(...(await present(client, task, bucket, names)));
+    from = `(${names.at(-1)}`;
+  } while (names.length === count && found.length <= limit && !call.isOver);
   return found;
 }
 
-/** Those of the conversations that are still there. What expired is taken out of the index on the way. */
+/** Those that the filter wants and that are still there. What expired is taken out of the index on the way. */
 async function present(
   client: RedisClient,
-  { keyPrefix }: ListTask,
+  { filter, keysOf }: ListTask,
   bucket: number,
-  candidates: readonly { name: string; key: HistoryKey }[],
+  indexed: readonly string[],
 ): Promise<Found[]> {
-  if (candidates.length === 0) {
+  const wanted = indexed.flatMap((name) => {
+    const key = keyOf(name);
+    return key !== undefined && (filter.source ?? key.source) === key.source ? [{ name, key }] : [];
+  });
+  if (wanted.length === 0) {
     return [];
   }
-  const { names, expiries } = indexKeys(keyPrefix, bucket);
-  const keys = candidates.map(({ name }) => keysOfName(keyPrefix, name, bucket).records);
-  const args = candidates.map(({ name }) => name);
-  const versions = listOf(await runScript(client, PRESENT, [names, expiries, ...keys], args)).map(textOf);
-  return candidates.flatMap(({ name, key }, index) => {
+  const { names, expiries } = keysOf("", bucket);
+  const keys = [names, expiries, ...wanted.map(({ name }) => keysOf(name, bucket).records)];
+  const args = [PRESENT, keys.length, ...keys, ...wanted.map(({ name }) => name)];
+  const versions = listOf(await client.call("eval", args)).map(textOf);
+  return wanted.flatMap(({ name, key }, index) => {
     const version = versions[index] ?? "";
     const time = stampTime(version);
     const updatedAt = time === undefined ? {} : { updatedAt: new Date(time).toISOString() };
-    return version === "" ? [] : [{ name, info: { key, ...updatedAt } }];
+    return version === "" ? [] : [{ cursor: `${bucket}:${name}`, info: { key, ...updatedAt } }];
   });
 }
 
@@ -105,13 +104,8 @@ function rangeOf(filter: HistoryListFilter): [from: string, to: string] {
   return [`[${start},`, `(${start}-`];
 }
 
-/** The key that a name stands for, if the filter wants it. A name that is none is left alone. */
-function matching(name: string, filter: HistoryListFilter): { name: string; key: HistoryKey }[] {
-  const key = parseName(name);
-  return key !== undefined && (filter.source === undefined || filter.source === key.source) ? [{ name, key }] : [];
-}
-
-function parseName(name: string): HistoryKey | undefined {
+/** The key that a name stands for. A name that is none is left alone. */
+function keyOf(name: string): HistoryKey | undefined {
   let parts: unknown;
   try {
     parts = JSON.parse(name);

@@ -1,7 +1,6 @@
 import { configurationError, type ReadOptions } from "@agentfw/core";
-import type { Send } from "./calls.ts";
 import { BUCKETS, type ConversationKeys } from "./keys.ts";
-import { scriptCall } from "./script-call.ts";
+import { type ScriptCall, scriptCall } from "./script-call.ts";
 
 /** Where an older page ends: before the element `skip` steps in front of the anchor. */
 export interface PageCursor {
@@ -41,7 +40,7 @@ export function readCall(
   { records }: ConversationKeys,
   { last, withFirst }: ReadOptions,
   before: PageCursor | undefined,
-): { readonly send: Send; readonly sendScript?: Send } {
+): Pick<ScriptCall, "send"> & Partial<ScriptCall> {
   if (before === undefined && withFirst !== true) {
     const start = last === undefined ? 0 : -last - 1;
     return { send: (client) => client.call("lrange", [records, start, -1]) };

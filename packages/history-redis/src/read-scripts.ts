@@ -1,57 +1,58 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { type Script, script } from "./script.ts";
+
+/** Lua: the version that stands in the newest element of `records`, as `versionOf` reads it. */
+export const VERSION: string = `
+local function version()
+  local newest = redis.call('LINDEX', records, -1)
+  if not newest then return '' end
+  return string.match(newest, '^([0-9a-z]+%-[0-9a-f]+)|') or '~' .. redis.sha1hex(newest)
+end
+`;
 
 /**
  * A page that a bare LRANGE cannot give. ARGV: how many records (0 is all), the anchor's distance from the end (0 is no
  * anchor), how many more elements to leave out before it, the anchor's id or nothing, and whether the first record is
  * wanted. Gives version, first record or nothing, the page's distance from the end, and its elements with one more in
- * front of them; or nothing when the anchor is not found.
+ * front of them; or nothing when the anchor is not found. The first element may be the placeholder of a conversation that was
+ * empty once.
+ *
+ * Appends leave the anchor where it is counted from the start, and the limit and replaced records move it: so it is looked
+ * for where it was when the cursor was made, then on both sides of that, in growing steps and up to 50,000 elements away.
  */
 export const PAGE: Script = script(`
-local records = KEYS[1]
+local call, records = redis.call, KEYS[1]
 local last, distance, skip, id, first = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 ${VERSION}
-local length = redis.call('LLEN', records)
+local length = call('LLEN', records)
 
-local function holds(element)
-  return string.match(element, '^[^|]*|([^|]+)|') == id
+local function scan(low, high)
+  for at, element in ipairs(low <= high and call('LRANGE', records, low, high) or {}) do
+    if string.match(element, '^[^|]*|([^|]+)|') == id then return low + at - 1 end
+  end
 end
 
--- Appends leave the anchor where it is counted from the start, so it is looked for there and before, then behind.
 local function find(guess)
-  local step, low = 1, math.max(-1, math.min(guess, length - 1))
-  local high, lowest = low + 1, math.max(0, low - 50000)
-  while low >= lowest do
-    local from = math.max(lowest, low - step + 1)
-    local page = redis.call('LRANGE', records, from, low)
-    for at = #page, 1, -1 do
-      if holds(page[at]) then return from + at - 1 end
-    end
-    low, step = from - 1, math.min(step * 4, 500)
-  end
-  local highest = math.min(length - 1, high + 50000)
-  while high <= highest do
-    local page = redis.call('LRANGE', records, high, math.min(high + 499, highest))
-    for at = 1, #page do
-      if holds(page[at]) then return high + at - 1 end
-    end
-    high = high + 500
+  local low, high, step = guess, guess + 1, 1
+  while (low >= 0 or high < length) and high - guess <= 50000 do
+    local found = scan(math.max(0, low - step + 1), low) or scan(high, high + step - 1)
+    if found then return found end
+    low, high, step = low - step, high + step, math.min(step * 4, 500)
   end
 end
 
 local finish = length
 if distance > 0 then
   finish = length - distance
-  if id ~= '' then finish = find(finish) end
+  if id ~= '' then finish = find(math.max(0, finish)) end
   if length == 0 or not finish or finish < 0 then return false end
   finish = math.max(0, finish - skip)
 end
 local start = last == 0 and 0 or math.max(0, finish - last - 1)
-local elements = finish > 0 and redis.call('LRANGE', records, start, finish - 1) or {}
+local elements = finish > 0 and call('LRANGE', records, start, finish - 1) or {}
 local oldest = ''
 if first == '1' then
-  local two = redis.call('LRANGE', records, 0, 1)
+  local two = call('LRANGE', records, 0, 1)
   oldest = two[1] or ''
-  -- The placeholder of a conversation that was empty once.
   if string.match(oldest, '^[^|]*||$') then oldest = two[2] or '' end
 end
 return { version(), oldest, length - finish, elements }
@@ -59,14 +60,15 @@ return { version(), oldest, length - finish, elements }
 
 /**
  * KEYS: the index of names, that of expiries, then the records of conversations; ARGV: the names of those. Gives for each
- * its version, or nothing when it is gone, and then takes it out of the index.
+ * its version, or nothing when it is gone, and then takes it out of the index. A replica that may not write answers as well;
+ * the next list on a master clears up.
+ * One of several commands of a call, and short, so it is sent as it is.
  */
-export const PRESENT: Script = script(`
+export const PRESENT: string = `
 local answers = {}
 for at = 3, #KEYS do
   local newest = redis.pcall('LINDEX', KEYS[at], -1)
   if not newest then
-    -- A replica that may not write answers as well; the next list on a master clears up.
     redis.pcall('ZREM', KEYS[1], ARGV[at - 2])
     redis.pcall('ZREM', KEYS[2], ARGV[at - 2])
     answers[at - 2] = ''
@@ -75,4 +77,4 @@ for at = 3, #KEYS do
   end
 end
 return answers
-`);
+`;

@@ -1,10 +1,8 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
-import { corruptError } from "./corrupt-error.ts";
-import { conflictError } from "./errors.ts";
+import { RedisProblem } from "./errors.ts";
 import type { PageCursor } from "./read-input.ts";
-import { encodeId } from "./record-format.ts";
-import { decodeElement, isPlaceholder, versionOf } from "./record-reading.ts";
-import { listOf, textOf } from "./replies.ts";
+import { decodeElement, versionOf } from "./record-reading.ts";
+import { corruptProblem, listOf, textOf } from "./replies.ts";
 
 /** Elements of the list as they came. */
 interface Slice {
@@ -24,7 +22,7 @@ export function sliceOf(reply: unknown, options: ReadOptions, before: PageCursor
     return { version: newest === undefined ? "" : versionOf(textOf(newest)), elements, behind: 0, first: "" };
   }
   if (reply === null) {
-    throw conflictError("before: the record that the cursor points at is no longer stored");
+    throw new RedisProblem("conflict", "before: the record that the cursor points at is no longer stored");
   }
   const [version, first, behind, elements] = listOf(reply);
   return {
@@ -41,7 +39,7 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
   const { elements, version } = slice;
   // One more than was asked for was fetched, to see whether there is one.
   const start = last !== undefined && elements.length > last ? 1 : 0;
-  const hasOlder = start === 1 && !isPlaceholder(textOf(elements[0]));
+  const hasOlder = start === 1 && decodeElement(textOf(elements[0])) !== "placeholder";
   const { records, corrupt, oldest } = decodeFrom(start, slice, last === undefined);
   const { distance, skip, id } = oldest ?? anchorless(slice, start, before);
   let first: HistoryRecord | undefined;
@@ -53,7 +51,7 @@ export function pageOf(slice: Slice, key: string, options: ReadOptions, before: 
     }
   }
   if (corrupt[0] !== undefined && onCorrupt === "error") {
-    throw corruptError(corrupt[0], key);
+    throw corruptProblem(corrupt[0], key);
   }
   return {
     records,
@@ -74,9 +72,10 @@ function decodeFrom(
   const corrupt: string[] = [];
   let oldest: PageCursor | undefined;
   for (let at = start; at < elements.length; at += 1) {
-    const element = decodeElement(textOf(elements[at]));
+    const text = textOf(elements[at]);
+    const element = decodeElement(text);
     if (typeof element === "object") {
-      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: encodeId(element.id) };
+      oldest ??= { distance: elements.length - at + behind, skip: corrupt.length, id: text.split("|", 2)[1] ?? "" };
       records.push(element);
     } else if (element === "unreadable") {
       // As an argument of LINDEX: from the start where that was read, else from the end.

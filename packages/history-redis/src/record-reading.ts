@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
 
-const STAMP = /^[0-9a-z]+-[0-9a-f]+$/;
 const STAMPED = /^[0-9a-z]+-[0-9a-f]+\|/;
 const BAR = 0x7c;
 const LATEST_DATE = 8.64e15;
 const ESCAPED = /%(?:u([0-9a-f]{4})|(25|7C))/g;
 
-/** When a stamp was made, in milliseconds since the epoch; undefined for what is no stamp. */
-export function stampTime(stamp: string): number | undefined {
-  const time = STAMP.test(stamp) ? Number.parseInt(stamp, 36) : Number.NaN;
+/** When a stamp was made, in milliseconds since the epoch; undefined for a version that is no stamp. */
+export function stampTime(version: string): number | undefined {
+  const time = Number.parseInt(version, 36);
   return time <= LATEST_DATE ? time : undefined;
 }
 
@@ -37,11 +36,6 @@ export function decodeElement(text: string): StoredElement {
     return second === first + 1 && second === text.length - 1 ? "placeholder" : "unreadable";
   }
   return { id: decodeId(text.slice(first + 1, second)), data: text.slice(second + 1) };
-}
-
-/** True for the element that stands for a conversation without records. */
-export function isPlaceholder(text: string): boolean {
-  return text.endsWith("||") && decodeElement(text) === "placeholder";
 }
 
 /** The version that the newest element stands for; the scripts have the same rule. */

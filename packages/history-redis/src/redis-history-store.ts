@@ -3,7 +3,6 @@ import {
   assertCallOptions,
   assertCount,
   assertListFilter,
-  assertName,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -16,22 +15,23 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertIfVersion, assertRange } from "@agentfw/core/backend";
+import { assertIfVersion, assertRange, assertRecords, ServerCalls } from "@agentfw/core/backend";
+import { resolveConnection } from "./address.ts";
 import { Appending } from "./appending.ts";
-import { Calls, type Receive, type Send } from "./calls.ts";
+import type { RedisClient } from "./client.ts";
 import { Conversations, NOW } from "./conversations.ts";
-import type { ConversationKeys } from "./keys.ts";
+import { BUCKETS, keysOfName } from "./keys.ts";
+import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import {
   type RedisHistoryStoreConnection,
   type RedisHistoryStoreOptions,
-  resolveConnection,
   resolveOptions,
   type Settings,
 } from "./options.ts";
 import { parseListCursor, parsePageCursor, readCall } from "./read-input.ts";
 import { encodeId, newStamp, pushElements } from "./record-format.ts";
 import { scriptCall } from "./script-call.ts";
-import { assertRecords, conditionOf } from "./write-input.ts";
+import { conditionOf, MOST_IN_ONE_CALL } from "./write-input.ts";
 
 /**
  * Conversations on Redis: one node, Sentinel or a Cluster, written by any number of processes.
@@ -57,7 +57,7 @@ export class RedisHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
-  readonly #calls: Calls;
+  readonly #calls: ServerCalls<RedisClient, Engine>;
   readonly #conversations: Conversations;
   readonly #appending: Appending;
 
@@ -67,9 +67,9 @@ export class RedisHistoryStore implements HistoryStore {
    * @throws `configuration` naming the option and the rule.
    */
   constructor(connection: RedisHistoryStoreConnection, options: RedisHistoryStoreOptions = {}) {
-    const address = resolveConnection(connection);
+    const server = resolveConnection(connection);
     this.#settings = resolveOptions(options);
-    const { timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
+    const { keyPrefix, timeoutMs, ttlMs, maxRecords, maxRecordBytes } = this.#settings;
     this.capabilities = {
       dedupe: maxRecords === undefined ? "all" : 1000,
       processes: "many",
@@ -80,8 +80,8 @@ export class RedisHistoryStore implements HistoryStore {
       maxRecords: true,
       maxRecordBytes,
     };
-    this.#calls = new Calls(address, timeoutMs);
-    this.#conversations = new Conversations(this.#settings.keyPrefix);
+    this.#calls = new ServerCalls("history-redis", timeoutMs, () => loadEngine(server, timeoutMs));
+    this.#conversations = new Conversations(keyPrefix);
     this.#appending = new Appending(ttlMs, maxRecords);
   }
 
@@ -96,7 +96,7 @@ export class RedisHistoryStore implements HistoryStore {
     return this.#calls.run(() => {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
-      assertRecords(records, this.#settings.maxRecordBytes);
+      assertRecords(records, this.#settings.maxRecordBytes, MOST_IN_ONE_CALL);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       return this.#appending.request({ conversation, records, condition, stamp, signal: options.signal });
@@ -111,8 +111,8 @@ export class RedisHistoryStore implements HistoryStore {
       const { last, onCorrupt, withFirst, signal } = options;
       const before = options.before === undefined ? undefined : parsePageCursor(options.before);
       const page = { last, onCorrupt, withFirst };
-      const { send, sendScript } = readCall(keys, page, before);
-      const receive: Receive<HistoryPage> = (reply, engine) => {
+      const { send, sendWhole } = readCall(keys, page, before);
+      const receive: Request<HistoryPage>["receive"] = (reply, engine) => {
         const slice = engine.sliceOf(reply, page, before);
         if (slice.version === "") {
           // It is gone, or was never there: the next append begins it.
@@ -120,7 +120,7 @@ export class RedisHistoryStore implements HistoryStore {
         }
         return engine.pageOf(slice, keys.records, page, before);
       };
-      return { name: "read", kind: "read", mayRepeat: true, signal, send, sendScript, receive };
+      return { name: "read", kind: "read", mayRepeat: true, signal, send, sendWhole, receive };
     });
   }
 
@@ -129,9 +129,9 @@ export class RedisHistoryStore implements HistoryStore {
       const conversation = this.#conversations.find(key);
       assertCallOptions(options);
       conversation.due = NOW;
-      const { send, sendScript } = scriptCall("clear", listOf(conversation.keys), []);
+      const { send, sendWhole } = scriptCall("clear", Object.values(conversation.keys), []);
       const receive = () => undefined;
-      return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendScript, receive };
+      return { name: "clear", kind: "write", mayRepeat: false, signal: options.signal, send, sendWhole, receive };
     });
   }
 
@@ -145,7 +145,7 @@ export class RedisHistoryStore implements HistoryStore {
       const { keys } = this.#conversations.find(key);
       assertCallOptions(options);
       const { fromId, throughId } = assertRange(range);
-      assertRecords(records, this.#settings.maxRecordBytes);
+      assertRecords(records, this.#settings.maxRecordBytes, MOST_IN_ONE_CALL);
       const condition = conditionOf(options.ifVersion);
       const stamp = newStamp(Date.now());
       const run = [encodeId(fromId), encodeId(throughId)];
@@ -154,42 +154,33 @@ export class RedisHistoryStore implements HistoryStore {
       const newIds = records.map(({ id }) => id);
       const args = head.concat(newIds.map(encodeId));
       pushElements(args, records, stamp);
-      const receive: Receive<{ version: string }> = (reply, engine) => engine.replacedOf(reply, keys.records);
+      const receive: Request<{ version: string }>["receive"] = (reply, engine) =>
+        engine.replacedOf(reply, keys.records);
       // Records that keep both ends of the range would be put in place of what somebody made of them since.
       const mayRepeat = options.ifVersion !== undefined || ![fromId, throughId].every((end) => newIds.includes(end));
-      const { send, sendScript } = scriptCall("replace", listOf(keys), args);
-      return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendScript, receive };
+      const { send, sendWhole } = scriptCall("replace", Object.values(keys), args);
+      return { name: "replace", kind: "write", mayRepeat, signal: options.signal, send, sendWhole, receive };
     });
   }
 
-  async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    let isOver = false;
-    try {
-      return await this.#calls.run(() => {
-        assertListFilter(filter);
-        assertCallOptions(options);
-        const { limit = 100, cursor, signal } = options;
-        assertCount(limit, "limit", 1);
-        if (cursor !== undefined) {
-          assertName(cursor, "cursor");
-        }
-        const after = cursor === undefined ? undefined : parseListCursor(cursor);
-        const { keyPrefix } = this.#settings;
-        const task = { keyPrefix, filter: { ...filter }, limit, after, isOver: () => isOver };
-        const send: Send<HistoryList> = (client, engine) => engine.listPage(client, task);
-        return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
-      });
-    } finally {
-      isOver = true;
-    }
+  list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
+    return this.#calls.run(() => {
+      assertListFilter(filter);
+      assertCallOptions(options);
+      const { limit = 100, cursor, signal } = options;
+      assertCount(limit, "limit", 1);
+      const after = cursor === undefined ? undefined : parseListCursor(cursor);
+      const keysOf = (name: string, bucket: number) => keysOfName(this.#settings.keyPrefix, name, bucket);
+      const task = { filter: { ...filter }, limit, after, buckets: BUCKETS, keysOf };
+      const send: Request<HistoryList, HistoryList>["send"] = (client, engine, call) =>
+        engine.listPage(client, task, call);
+      return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };
+    });
   }
 
-  /**
-   * Ends the connection that the store made, after the commands under way; later calls reject with `unavailable`. A client
-   * that was passed in stays open, and so does a store on it.
-   */
-  close(): Promise<void> {
-    return this.#calls.close();
+  /** Ends the connection that the store made, after the calls under way. A client that was passed in stays open. */
+  async close(): Promise<void> {
+    await this.#calls.close();
   }
 
   async #appendNothing(key: HistoryKey, options: AppendOptions): Promise<{ version: string; appended: 0 }> {
@@ -198,8 +189,4 @@ export class RedisHistoryStore implements HistoryStore {
     const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
     return { version, appended: 0 };
   }
-}
-
-function listOf({ records, ids, removed, names, expiries }: ConversationKeys): readonly string[] {
-  return [records, ids, removed, names, expiries];
 }

@@ -1,21 +1,12 @@
 import { type Script, script } from "./script.ts";
-import { INDEXING, PERMISSIONS, TRIMMING, WRITING } from "./write-scripts.ts";
+import { INDEXING, PERMISSIONS, TRIMMING, TYPES, WRITING } from "./write-scripts.ts";
 
-/**
- * ARGV after the common ones: stamp, fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
- * with the version, or `from`, `through`, `order`, `unreadable`, or `stored` with the position of a new id.
- */
-export const REPLACE: Script = script(
-  WRITING,
-  PERMISSIONS,
-  TRIMMING,
-  INDEXING,
-  `
+/** Lua: `inSteps` calls work(first, last) for the pieces of 1 to size. */
+const PREPARING = `
 local stamp = ARGV[4]
 local count = (#ARGV - 6) / 2
 local length = call('LLEN', records)
 
--- Calls work(first, last) for the pieces of 1 to size.
 local function inSteps(size, work)
   for first = 1, size, STEP do work(first, math.min(first + STEP - 1, size)) end
 end
@@ -23,45 +14,34 @@ end
 local function idOf(element)
   return string.match(element, '^[^|]*|([^|]+)|')
 end
+`;
 
-call('SCARD', ids)
-call('LLEN', removed)
-call('ZCARD', names)
-call('ZCARD', expiries)
-
+/**
+ * Lua: the stamp is near the end when an earlier try of this very call was carried out and only its answer was lost. Its
+ * version is what that answer said: the caller has not seen what others wrote behind it.
+ */
+const REFUSING = `
 local function refuse(reason)
-  -- The stamp is near the end when an earlier try of this very call was carried out and only its answer was lost. Its
-  -- version is what that answer said: the caller has not seen what others wrote behind it.
   if count > 0 and call('LPOS', records, ARGV[#ARGV], 'RANK', -1, 'MAXLEN', 10000) then return { 'ok', stamp } end
   for _, element in ipairs(call('LRANGE', records, -200, -1)) do
     if string.sub(element, 1, #stamp + 1) == stamp .. '|' then return { 'ok', stamp } end
   end
   return { reason, version() }
 end
+`;
 
--- From both ends at once: what is replaced is mostly at one of them.
+/** Lua: where an id is. From both ends at once: what is replaced is mostly at one of them. */
+const FINDING = `
 local function find(id)
   local low, high = 0, length - 1
   while low <= high do
-    local last = math.min(low + 199, high)
-    for at, element in ipairs(call('LRANGE', records, low, last)) do
-      if idOf(element) == id then return low + at - 1 end
-    end
-    low = last + 1
-    local first = math.max(low, high - 199)
-    if first <= high then
-      for at, element in ipairs(call('LRANGE', records, first, high)) do
+    for _, first in ipairs({ low, math.max(low, high - 199) }) do
+      for at, element in ipairs(call('LRANGE', records, first, math.min(first + 199, high))) do
         if idOf(element) == id then return first + at - 1 end
       end
     end
-    high = first - 1
+    low, high = low + 200, high - 200
   end
-end
-
--- The rest of an element behind its stamp; nothing when it is unreadable.
-local function withoutStamp(element)
-  local head, rest = string.match(element, '^([^|]*)(|[^|]*|.*)$')
-  if head == '' or (head and string.match(head, '^[0-9a-z]+%-[0-9a-f]+$')) then return rest end
 end
 
 if condition ~= '*' and condition ~= '=' .. version() then return refuse('conflict') end
@@ -70,8 +50,11 @@ if not from then return refuse('from') end
 local through = find(ARGV[6])
 if not through then return refuse('through') end
 if through < from then return { 'order', version() } end
+`;
 
-local gone, left = {}, {}
+/** Lua: `gone` are the ids that go, unless one that is to come is stored elsewhere. */
+const COMPARING = `
+local gone = {}
 for first = from, through, STEP do
   for _, element in ipairs(call('LRANGE', records, first, math.min(first + STEP - 1, through))) do
     local id = idOf(element)
@@ -88,32 +71,50 @@ inSteps(count, function(first, last)
   end
 end)
 if taken then return { 'stored', tostring(taken - 1) } end
+`;
+
+/**
+ * Lua: the newest element that stays gets the new version, unless a new record is the newest. `stays` is the rest of it behind
+ * its own stamp.
+ */
+const KEEPING = `
+local function withoutStamp(element)
+  return string.match(element, '^|[^|]*|.*') or string.match(element, '^[0-9a-z]+%-[0-9a-f]+(|[^|]*|.*)')
+end
 
 local before, after = from, length - 1 - through
 local isAll = before == 0 and after == 0
--- The newest element that stays gets the new version, unless a new record is the newest.
 local stays
 if after > 0 or (count == 0 and not isAll) then
   stays = withoutStamp(call('LINDEX', records, after > 0 and -1 or from - 1))
   if not stays then return { 'unreadable', version() } end
 end
--- Half of a replace would lose records, so all of its commands must be allowed before the first is called.
-local denied = forbidden({ 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'LINDEX', 'PEXPIRE' }, records)
-  or forbidden({ 'SADD', 'SREM', 'PEXPIRE', 'PTTL' }, ids) or forbidden({ 'RPUSH', 'LPOP', 'PEXPIRE' }, removed)
-  or forbidden({ 'ZADD' }, names) or forbidden({ 'ZADD' }, expiries)
-if denied then return denied end
+`;
+
+/** Lua: half of a replace would lose records, so all of its commands must be allowed before the first is called. */
+const ALLOWED = `
+need(records, 'LTRIM', 'LPUSH', 'RPUSH', 'LSET', 'LPOP', 'LINDEX', 'PEXPIRE')
+need(ids, 'SADD', 'SREM', 'PEXPIRE', 'PTTL')
+need(removed, 'RPUSH', 'LPOP', 'PEXPIRE')
+need(names, 'ZADD')
+need(expiries, 'ZADD')
+`;
+
+/** Lua: ids are moved to the removed ones later, which live as long. */
+const RENEWING = `
 if ttl ~= '0' then
   enlist(false)
-  -- Before ids are moved to the removed ones, which live as long.
   hold(ids, false, lifeOfIndex())
 end
+`;
 
+/** Lua: where all goes, the new records are pushed first: a list that becomes empty is gone, and its expiry with it. */
+const STORING = `
 inSteps(count, function(first, last) call('SADD', ids, unpack(ARGV, 6 + first, 6 + last)) end)
 local function push(list, offset, size)
   inSteps(size, function(first, last) call('RPUSH', records, unpack(list, offset + first, offset + last)) end)
 end
 if isAll then
-  -- Pushed first: a list that becomes empty is gone, and its expiry with it.
   if count == 0 then call('RPUSH', records, stamp .. '||') end
   push(ARGV, 6 + count, count)
   call('LTRIM', records, length, -1)
@@ -130,11 +131,31 @@ else
 end
 if stays then call('LSET', records, -1, stamp .. stays) end
 if limit ~= '' then
+  local left = {}
   for id in pairs(gone) do left[#left + 1] = id end
   inSteps(#left, function(first, last) remember({ unpack(left, first, last) }) end)
+  trim(call('LLEN', records) - limit, stamp)
 end
-if limit ~= '' then trim(call('LLEN', records) - limit, stamp) end
 if ttl ~= '0' then call('PEXPIRE', records, ttl) end
 return { 'ok', version() }
-`,
+`;
+
+/**
+ * ARGV after the common ones: stamp, fromId, throughId, then the ids and as many elements. Gives a list: `ok` or `conflict`
+ * with the version, or `from`, `through`, `order`, `unreadable`, or `stored` with the position of a new id.
+ */
+export const REPLACE: Script = script(
+  WRITING,
+  TYPES,
+  PERMISSIONS,
+  TRIMMING,
+  INDEXING,
+  PREPARING,
+  REFUSING,
+  FINDING,
+  COMPARING,
+  KEEPING,
+  ALLOWED,
+  RENEWING,
+  STORING,
 );

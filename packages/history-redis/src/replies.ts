@@ -1,10 +1,9 @@
-import { AgentFrameworkError } from "@agentfw/core";
-import { PROVIDER } from "./provider.ts";
+import { RedisProblem } from "./errors.ts";
 
 /** An answer that must be a list. @throws `unsupported` */
 export function listOf(reply: unknown): readonly unknown[] {
   if (!Array.isArray(reply)) {
-    throw unexpectedAnswer("the server answered something else than a list");
+    throw unexpectedAnswer();
   }
   return reply;
 }
@@ -12,12 +11,19 @@ export function listOf(reply: unknown): readonly unknown[] {
 /** An answer that must be a text. @throws `unsupported` */
 export function textOf(reply: unknown): string {
   if (typeof reply !== "string") {
-    throw unexpectedAnswer("the server answered something else than a text");
+    throw unexpectedAnswer();
   }
   return reply;
 }
 
 /** What answered is no Redis as we know it. */
-export function unexpectedAnswer(message: string): AgentFrameworkError {
-  return new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+export function unexpectedAnswer(): RedisProblem {
+  return new RedisProblem("unsupported", "the server answered in a form that this version does not know");
+}
+
+/** Stored data that cannot be read. The key goes to the cause only: it names the owner. */
+export function corruptProblem(position: string, key: string): RedisProblem {
+  const problem = new RedisProblem("corrupt", `a stored record cannot be read (${position})`, { position });
+  problem.message += ` in ${key}`;
+  return problem;
 }

@@ -1,12 +1,14 @@
-import type { Send } from "./calls.ts";
+import type { RedisClient } from "./client.ts";
+import type { Engine } from "./load-engine.ts";
+import type { ScriptName } from "./scripts.ts";
 
-/** Names a script, whose text is loaded later than a call may be made. */
-export type ScriptName = "append" | "clear" | "page" | "replace";
+/** Sends a script over a client. */
+export type Send = (client: RedisClient, engine: Engine) => Promise<unknown>;
 
 /** The two ways to send a script: in one round trip to whoever knows it, and with its text. */
 export interface ScriptCall {
   readonly send: Send;
-  readonly sendScript: Send;
+  readonly sendWhole: Send;
 }
 
 /** A script with its keys and arguments, ready to be sent. */
@@ -24,6 +26,6 @@ export function evalCall(name: ScriptName, all: string[]): ScriptCall {
       all[0] = SCRIPTS[name].sha;
       return client.call("evalsha", all);
     },
-    sendScript: (client, { SCRIPTS }) => client.call("eval", [SCRIPTS[name].text, ...all.slice(1)]),
+    sendWhole: (client, { SCRIPTS }) => client.call("eval", [SCRIPTS[name].text, ...all.slice(1)]),
   };
 }

@@ -1,4 +1,5 @@
-import { type Script, script, VERSION } from "./script.ts";
+import { VERSION } from "./read-scripts.ts";
+import { type Script, script } from "./script.ts";
 
 /*
  * Lua does not roll back: a command that fails leaves what the ones before it wrote. So the first command that writes is
@@ -10,25 +11,37 @@ import { type Script, script, VERSION } from "./script.ts";
 /** KEYS of every script that writes a conversation; ARGV begins with condition, ttl in ms and maxRecords or nothing. */
 export const WRITING: string = `
 local call = redis.call
-local records, ids, removed, names, expiries = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local condition, ttl, limit = ARGV[1], ARGV[2], ARGV[3]
+local records, ids, removed, names, expiries = unpack(KEYS)
+local condition, ttl, limit = unpack(ARGV, 1, 3)
 local STEP = 4000
 ${VERSION}`;
 
-/** Lua: an error when the user may not call each of these commands on a key; a write that stops halfway loses records. */
+/** Lua: the types of all keys are seen before anything is written. */
+export const TYPES: string = `
+call('LLEN', records)
+call('SCARD', ids)
+call('LLEN', removed)
+call('ZCARD', names)
+call('ZCARD', expiries)
+`;
+
+/** Lua: an error unless the user may call each of these commands on a key; a write that stops halfway loses records. */
 export const PERMISSIONS: string = `
-local function forbidden(commands, key)
-  for _, command in ipairs(commands) do
+local function need(key, ...)
+  for _, command in ipairs({ ... }) do
     if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, '0', '0') then
-      return redis.error_reply('NOPERM this user has no permissions to run ' .. command)
+      error(redis.error_reply('NOPERM this user has no permissions to run ' .. command))
     end
   end
 end
 `;
 
-/** Lua: the limit, kept in the same step as the write that went above it. */
+/**
+ * Lua: the limit, kept in the same step as the write that went above it. Ids whose records go stay remembered for the next
+ * 1,000 of them and as many as may be stored, then are forgotten. A list that becomes empty is gone, and its version and
+ * expiry with it, so a placeholder is pushed first.
+ */
 export const TRIMMING: string = `
--- Ids whose records go stay remembered for the next 1,000 of them and as many as may be stored, then are forgotten.
 local function remember(gone)
   if #gone == 0 then return end
   local length = call('RPUSH', removed, unpack(gone))
@@ -45,7 +58,6 @@ local function remember(gone)
 end
 
 local function trim(over, stamp)
-  -- A list that becomes empty is gone, and its version and expiry with it.
   if limit == '0' then call('RPUSH', records, stamp .. '||') end
   while over > 0 do
     local gone = {}
@@ -59,11 +71,11 @@ end
 
 /**
  * Lua: the conversation's place in the index, and the life of what may not end before its records do. Both live a minute
- * and a sixteenth longer than the records, so they need not be told of every write that renews those.
+ * and a sixteenth longer than the records, so they need not be told of every write that renews those. GT leaves a key alone
+ * that never expires. Each conversation that begins clears away some that are long over, so the index cannot grow without end.
  */
 export const INDEXING: string = `
 local function hold(key, isFirst, life)
-  -- GT leaves a key alone that never expires.
   if isFirst then
     call('PEXPIRE', key, life)
   elseif call('PEXPIRE', key, life, 'GT') == 0 and key ~= names and call('PTTL', key) == -1 then
@@ -86,7 +98,6 @@ local function enlist(isNew)
   local now, life = call('TIME')[1] * 1000, lifeOfIndex()
   local isNewExpiry = call('ZADD', expiries, 'GT', string.format('%.0f', now + life), name) == 1
   if isNew then
-    -- Each conversation that begins clears away some that are long over, so the index cannot grow without end.
     local over = call('ZRANGE', expiries, '-inf', now - 600000, 'BYSCORE', 'LIMIT', 0, 20)
     if #over > 0 then
       call('ZREM', names, unpack(over))
@@ -101,19 +112,16 @@ end
 
 /** KEYS as for writing. */
 export const CLEAR: Script = script(
+  WRITING,
+  TYPES,
   PERMISSIONS,
   `
-redis.call('LLEN', KEYS[1])
-redis.call('SCARD', KEYS[2])
-redis.call('LLEN', KEYS[3])
-redis.call('ZCARD', KEYS[4])
-redis.call('ZCARD', KEYS[5])
-local denied = forbidden({ 'ZREM' }, KEYS[4]) or forbidden({ 'ZREM' }, KEYS[5])
-if denied then return denied end
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-local name = string.match(KEYS[1], ':%d+:h:{%d+}:(.*)$')
-redis.call('ZREM', KEYS[4], name)
-redis.call('ZREM', KEYS[5], name)
+need(names, 'ZREM')
+need(expiries, 'ZREM')
+call('UNLINK', records, ids, removed)
+local name = string.match(records, ':%d+:h:{%d+}:(.*)$')
+call('ZREM', names, name)
+call('ZREM', expiries, name)
 return 1
 `,
 );

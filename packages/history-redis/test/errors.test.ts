@@ -1,14 +1,7 @@
 import type { ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { corruptError } from "../src/corrupt-error.ts";
-import {
-  answerWord,
-  conflictError,
-  isConnectionLost,
-  isUnsent,
-  RedisProblem,
-  toFrameworkError,
-} from "../src/errors.ts";
+import { failureOf, RedisProblem } from "../src/errors.ts";
+import { corruptProblem } from "../src/replies.ts";
 
 /** An error as the driver makes it of a server's answer. */
 function answer(message: string): Error {
@@ -53,33 +46,37 @@ const ANSWERS: readonly (readonly [string, ErrorCode])[] = [
 ];
 
 describe("the server's answers", () => {
-  test.each(ANSWERS)("%s is %s, for reads and writes alike", (message, code) => {
-    for (const kind of ["read", "write"] as const) {
-      const error = answer(message);
-      const mapped = toFrameworkError(error, "append", kind);
-      expect(mapped.code).toBe(code);
-      expect(mapped.cause).toBe(error);
-      expect(mapped.provider).toBe("history-redis");
-      expect(mapped.message).toMatch(/^\[history-redis\] append: [a-z]/);
-      expect(isConnectionLost(error)).toBe(false);
-    }
+  test.each(ANSWERS)("%s is %s, and the server did nothing", (message, code) => {
+    const failure = failureOf(answer(message));
+    expect(failure.code).toBe(code);
+    expect(failure.reason).toMatch(/^[a-z]/);
+    const outcomes = { NOSCRIPT: "forgotten", READONLY: "misplaced", constructor: undefined };
+    const [word = ""] = message.split(" ");
+    expect(failure.outcome).toBe(Object.hasOwn(outcomes, word) ? Object(outcomes)[word] : "refused");
+  });
+
+  test("that may pass name what the server calls them", () => {
+    expect(failureOf(answer("OOM command not allowed")).reason).toBe("the server refuses for now: OOM");
+  });
+
+  test("of another type of a key say where", () => {
+    expect(failureOf(answer("WRONGTYPE Operation against a key")).position).toBe("the type of a key");
   });
 
   test("a server before 7 wraps the answer of a command in a script", () => {
     const wrapped = answer(
       "ERR Error running script (call to f_abc): @user_script:7: WRONGTYPE Operation against a key holding the wrong kind of value ",
     );
-    expect(answerWord(wrapped)).toBe("WRONGTYPE");
-    expect(toFrameworkError(wrapped, "append", "write").code).toBe("corrupt");
+    expect(failureOf(wrapped)).toMatchObject({ code: "corrupt", outcome: "refused" });
     const memory = answer("ERR Error running script (call to f_abc): @user_script:7: -OOM command not allowed ");
-    expect(toFrameworkError(memory, "append", "write").code).toBe("unavailable");
+    expect(failureOf(memory)).toMatchObject({ code: "unavailable", reason: expect.stringContaining("OOM") });
   });
 
   test("a cluster client that followed a moved slot in vain met an outage", () => {
     const moved = new Error("Too many Cluster redirections. Last error: ReplyError: MOVED 12 127.0.0.1:7001");
-    expect(toFrameworkError(moved, "append", "write").code).toBe("unavailable");
+    expect(failureOf(moved).code).toBe("unavailable");
     const down = new Error("Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN The cluster is down");
-    expect(toFrameworkError(down, "append", "write").code).toBe("unavailable");
+    expect(failureOf(down)).toMatchObject({ code: "unavailable", reason: expect.stringContaining("CLUSTERDOWN") });
   });
 });
 
@@ -89,10 +86,9 @@ describe("the connection", () => {
     ["EPROTO", "unavailable", "TLS"],
     ["CERT_HAS_EXPIRED", "configuration", "certificate"],
   ])("that %s kept from coming about is %s, and nothing was written", (code, expected, reason) => {
-    const error = toFrameworkError(systemError(code), "append", "write");
-    expect(error.code).toBe(expected);
-    expect(error.message).toContain(reason);
-    expect(isConnectionLost(systemError(code))).toBe(false);
+    const failure = failureOf(systemError(code));
+    expect(failure).toMatchObject({ code: expected, reason: expect.stringContaining(reason) });
+    expect(failure.outcome).toBeUndefined();
   });
 
   test.each([
@@ -105,9 +101,7 @@ describe("the connection", () => {
     new Error('Reached the max retries per request limit (which is 20). Refer to "maxRetriesPerRequest" option.'),
     new Error("Too many Cluster redirections. Last error: Error: Connection is closed."),
   ])("%s leaves a write in doubt", (error) => {
-    expect(isConnectionLost(error)).toBe(true);
-    expect(toFrameworkError(error, "append", "write").code).toBe("outcome_unknown");
-    expect(toFrameworkError(error, "read", "read").code).toBe("unavailable");
+    expect(failureOf(error)).toMatchObject({ code: "unavailable", outcome: "lost" });
   });
 
   test.each([
@@ -116,47 +110,35 @@ describe("the connection", () => {
     new Error("None of startup nodes is available"),
     new Error("Cluster isn't ready and enableOfflineQueue options is false"),
   ])("%s means that nothing was sent", (error) => {
-    expect(isUnsent(error)).toBe(true);
-    expect(toFrameworkError(error, "append", "write").code).toBe("unavailable");
+    expect(failureOf(error)).toMatchObject({ code: "unavailable", outcome: "unsent" });
   });
 
   test("the time limit of a client that was passed in leaves a write in doubt", () => {
-    expect(toFrameworkError(new Error("Command timed out"), "append", "write").code).toBe("outcome_unknown");
-    expect(toFrameworkError(new Error("Command timed out"), "read", "read").code).toBe("timeout");
+    expect(failureOf(new Error("Command timed out"))).toMatchObject({ code: "timeout", outcome: "lost" });
   });
 
   test("what this package noticed itself is told in its own words", () => {
-    const mapped = toFrameworkError(new RedisProblem("the store was closed"), "read", "read");
-    expect([mapped.code, mapped.message]).toEqual(["unavailable", "[history-redis] read: the store was closed"]);
+    const failure = failureOf(new RedisProblem("conflict", "taken", { currentVersion: "v1" }));
+    expect(failure).toEqual({ code: "conflict", reason: "taken", currentVersion: "v1" });
   });
 
   test("what the driver calls AbortError is not the caller's abort", () => {
     const error = Object.assign(new Error("Command aborted due to connection close"), { name: "AbortError" });
-    expect(toFrameworkError(error, "append", "write").code).toBe("outcome_unknown");
+    expect(failureOf(error).outcome).toBe("lost");
   });
 
   test("anything else that is thrown is an outage", () => {
-    expect(toFrameworkError("text", "read", "read").code).toBe("unavailable");
-    expect(toFrameworkError(undefined, "read", "read").code).toBe("unavailable");
+    for (const error of ["text", undefined, new Error("no idea")]) {
+      expect(failureOf(error)).toEqual({ code: "unavailable", reason: "the server or its client refused" });
+    }
   });
 });
 
-describe("errors of the framework", () => {
-  test("pass through as they are", () => {
-    const conflict = conflictError("append: taken", "v1");
-    expect(toFrameworkError(conflict, "append", "write")).toBe(conflict);
-    expect([conflict.code, conflict.currentVersion, conflict.retryable]).toEqual(["conflict", "v1", true]);
-  });
-
-  test("name where stored data is corrupt, and keep the key to their cause", () => {
-    const error = corruptError("index 7", "agentfw:1:h:{1}:alice");
-    expect([error.code, error.position]).toEqual(["corrupt", "index 7"]);
-    expect(error.message).toBe("[history-redis] a stored record cannot be read (index 7)");
-    expect(String(error.cause)).toContain("agentfw:1:h:{1}:alice");
-  });
-
-  test("say that a key has another type", () => {
-    const error = toFrameworkError(answer("WRONGTYPE Operation against a key"), "read", "read");
-    expect([error.code, error.position]).toEqual(["corrupt", "the type of a key"]);
+describe("what cannot be read", () => {
+  test("is corrupt and says where, with the key in its cause only", () => {
+    const problem = corruptProblem("index 7", "agentfw:1:h:{1}:alice");
+    const reason = "a stored record cannot be read (index 7)";
+    expect(failureOf(problem)).toEqual({ code: "corrupt", position: "index 7", reason });
+    expect(String(problem)).toContain("agentfw:1:h:{1}:alice");
   });
 });

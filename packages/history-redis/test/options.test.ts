@@ -2,8 +2,9 @@ import { isAgentFrameworkError } from "@agentfw/core";
 import { Cluster, Redis } from "ioredis";
 import { Cluster as Cluster5, Redis as Redis5 } from "ioredis-5";
 import { describe, expect, test } from "vitest";
+import { resolveConnection } from "../src/address.ts";
 import { type RedisClient, RedisHistoryStore } from "../src/index.ts";
-import { resolveConnection, resolveOptions } from "../src/options.ts";
+import { resolveOptions } from "../src/options.ts";
 
 const URL_TEXT = "redis://127.0.0.1:1";
 

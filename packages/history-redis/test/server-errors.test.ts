@@ -111,7 +111,7 @@ describe("a server that refuses", () => {
     expect(told.length).toBeGreaterThan(0);
     for (const error of told) {
       expect(error).toMatchObject({ code: "unavailable", retryable: true });
-      expect(String(error)).toContain("loading");
+      expect(String(error)).toContain("LOADING");
     }
     await store.append(KEY, recordsOf("1"));
     expect((await store.list({ owner: "alice" })).items).toHaveLength(21);

@@ -7,7 +7,10 @@ const LAYOUT = 1;
 /** Longest key and longest owner, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 8_192;
 
-/** The keys of one item and of its owner's index. Their hash tag is the owner, so a cluster keeps them in one slot. */
+/**
+ * The keys of one item and of its owner's index, in the order in which scripts take them. Their hash tag is the owner, so a
+ * cluster keeps them in one slot.
+ */
 export interface ItemKeys {
   /** STRING: the item's text. */
   readonly value: string;
@@ -34,11 +37,6 @@ export function storedName(key: unknown): string {
   assertName(key, "key");
   assertByteLength(key, "key", MAX_NAME_BYTES);
   return encode(key);
-}
-
-/** The name that {@link storedName} made this text of. */
-export function nameOf(stored: string): string {
-  return stored.replace(/~([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /**

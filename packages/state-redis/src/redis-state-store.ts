@@ -11,16 +11,18 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { assertIfMatch, assertOneOf, assertStateText } from "@agentfw/core/backend";
-import { Calls } from "./calls.ts";
+import { assertOneOf, assertStateText, ServerCalls } from "@agentfw/core/backend";
+import { resolveConnection } from "./address.ts";
+import type { RedisClient } from "./client.ts";
+import { type Engine, loadEngine, type Request } from "./load-engine.ts";
 import { type ItemKeys, itemKeys, storedName } from "./names.ts";
 import {
   type RedisSettings,
   type RedisStateStoreConnection,
   type RedisStateStoreOptions,
-  resolveConnection,
   resolveOptions,
 } from "./options.ts";
+import { scriptCall } from "./script-call.ts";
 import { storedTags } from "./state-input.ts";
 
 /**
@@ -46,7 +48,7 @@ export class RedisStateStore implements StateStore {
   readonly capabilities: StateCapabilities;
 
   readonly #settings: RedisSettings;
-  readonly #calls: Calls;
+  readonly #calls: ServerCalls<RedisClient, Engine>;
 
   /**
    * Checks the arguments, and begins to load the part of the package that talks to the server. Connects at the first call.
@@ -58,123 +60,121 @@ export class RedisStateStore implements StateStore {
     this.#settings = resolveOptions(options);
     const { maxValueBytes, timeoutMs } = this.#settings;
     this.capabilities = { maxValueBytes, ttl: true, isolation: true };
-    this.#calls = new Calls(server, timeoutMs);
+    this.#calls = new ServerCalls("state-redis", timeoutMs, () => loadEngine(server, timeoutMs));
   }
 
-  async create(
+  create(
     key: string,
     text: string,
     options: Scope & { readonly tags?: Tags | undefined } = {},
   ): Promise<{ etag: string }> {
-    assertCallOptions(options);
-    const { owner, tags, signal } = options;
-    return this.#put("create", key, text, { owner, tags, signal });
+    return this.#put("create", key, text, options);
   }
 
-  async set(
+  set(
     key: string,
     text: string,
     options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined } = {},
   ): Promise<{ etag: string }> {
-    assertCallOptions(options);
-    assertIfMatch(options.ifMatch);
     return this.#put("set", key, text, options);
   }
 
-  async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
-    const name = storedName(key);
-    assertCallOptions(options);
-    const { value, entries } = this.#keys(options, name);
-    return await this.#calls.run({
-      name: "get",
-      kind: "read",
-      mayRepeat: true,
-      script: "get",
-      keys: [value, entries],
-      args: [name],
-      signal: options.signal,
-      receive: (answer) => answer.engine.itemOf(answer, key),
+  get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
+    return this.#calls.run(() => {
+      const name = storedName(key);
+      assertCallOptions(options);
+      const { value, entries } = this.#keys(options, name);
+      return {
+        name: "get",
+        kind: "read",
+        mayRepeat: true,
+        signal: options.signal,
+        ...scriptCall("get", [value, entries], [name]),
+        receive: (reply, engine) => engine.itemOf(reply, key),
+      };
     });
   }
 
-  async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
-    assertCallOptions(options);
-    const { ifMatch, signal } = options;
-    assertIfMatch(ifMatch);
-    const name = storedName(key);
-    return await this.#calls.run({
-      name: "delete",
-      kind: "write",
-      // Sent again, it could delete what somebody created in between.
-      mayRepeat: false,
-      script: "delete",
-      keys: writtenKeys(this.#keys(options, name)),
-      args: [name, ifMatch === undefined ? "any" : "match", ifMatch ?? ""],
-      signal,
-      receive: (answer) => answer.engine.deletedOf(answer, ifMatch),
+  delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
+    return this.#calls.run(() => {
+      assertCallOptions(options);
+      const name = storedName(key);
+      return {
+        name: "delete",
+        kind: "write",
+        // Sent again, it could delete what somebody created in between.
+        mayRepeat: false,
+        signal: options.signal,
+        ...scriptCall("delete", Object.values(this.#keys(options, name)), [name, conditionOf(options.ifMatch)]),
+        receive: (reply, engine, isRepetition) => engine.wasWritten(reply, false, isRepetition),
+      };
     });
   }
 
-  async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
-    assertCallOptions(options);
-    const { tags, limit = 100, order = "asc", cursor, signal } = options;
-    assertListOptions({ limit, order, cursor });
-    const wanted = storedTags(tags);
-    const keys = this.#keys(options, "");
-    const endsAt = performance.now() + this.#settings.timeoutMs;
-    const found: StateKey[] = [];
-    let last = cursor ?? "";
-    do {
-      const page = await this.#calls.run({
+  listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
+    return this.#calls.run(() => {
+      assertCallOptions(options);
+      const { tags, limit = 100, order = "asc", cursor = "", signal } = options;
+      assertCount(limit, "limit", 1);
+      assertOneOf(order, "order", ["asc", "desc"]);
+      assertCursor(options.cursor);
+      const wanted = storedTags(tags);
+      const keys = Object.values(this.#keys(options, ""));
+      const found: StateKey[] = [];
+      let last = cursor;
+      const nextPage = (): Request<{ keys: StateKey[]; cursor?: string }> => ({
         name: "listKeys",
         kind: "read",
         mayRepeat: true,
-        script: "list",
-        keys: [keys.entries, keys.order, keys.tags],
-        args: [limit - found.length, order, last, ...wanted],
         signal,
-        timeoutMs: Math.max(1, Math.ceil(endsAt - performance.now())),
-        receive: (answer) => answer.engine.pageOf(answer),
+        ...scriptCall("list", keys, [String(limit - found.length), order, last, ...wanted]),
+        next: (reply, engine) => {
+          const page = engine.pageOf(reply);
+          last = page.last;
+          found.push(...page.keys);
+          return last !== "" && found.length < limit ? nextPage() : undefined;
+        },
+        receive: () => ({ keys: found, ...(last === "" ? {} : { cursor: last }) }),
       });
-      last = page.last;
-      found.push(...page.keys);
-    } while (last !== "" && found.length < limit);
-    return { keys: found, ...(last === "" ? {} : { cursor: last }) };
+      return nextPage();
+    });
   }
 
-  /**
-   * Ends the connection that the store made itself, after the calls under way; later calls reject with `unavailable`. A
-   * client that was passed in stays open, and so does a store on it.
-   */
-  close(): Promise<void> {
-    return this.#calls.close();
+  /** Ends the connection that the store made, after the calls under way. A client that was passed in stays open. */
+  async close(): Promise<void> {
+    await this.#calls.close();
   }
 
   /** What `create` and `set` have in common. */
-  async #put(
+  #put(
     operation: "create" | "set",
     key: string,
     text: string,
     options: Scope & { readonly tags?: Tags | undefined; readonly ifMatch?: string | undefined },
   ): Promise<{ etag: string }> {
-    const { tags, ifMatch, signal } = options;
-    const name = storedName(key);
-    const keys = writtenKeys(this.#keys(options, name));
-    const tagLines = storedTags(tags).map((tag) => `${tag}\n`);
-    assertStateText(text, this.#settings.maxValueBytes);
-    // Made here and not by the server, so that one call sent twice by the driver has one etag. 96 bits never meet again.
-    const etag = randomBytes(12).toString("base64url");
-    const mode = ifMatch === undefined ? operation : "match";
-    return await this.#calls.run({
-      name: operation,
-      kind: "write",
-      // Sent again without an etag to match, it could bring back what somebody deleted in between.
-      mayRepeat: ifMatch !== undefined && ifMatch !== "*",
-      script: "put",
-      keys,
-      args: [name, text, etag, this.#settings.ttlMs, mode, ifMatch ?? "", tagLines.join("")],
-      signal,
-      receive: (answer) => answer.engine.putOf(answer, operation, etag),
+    return this.#calls.run(() => {
+      assertCallOptions(options);
+      const isCreate = operation === "create";
+      const condition = isCreate ? "none" : conditionOf(options.ifMatch);
+      const { maxValueBytes, ttlMs } = this.#settings;
+      const name = storedName(key);
+      const keys = Object.values(this.#keys(options, name));
+      const tagLines = storedTags(options.tags).map((tag) => `${tag}\n`);
+      assertStateText(text, maxValueBytes);
+      // Made here and not by the server, so that one call sent twice by the driver has one etag. 96 bits never meet again.
+      const etag = randomBytes(12).toString("base64url");
+      return {
+        name: operation,
+        kind: "write",
+        // Sent again without an etag to match, it could bring back what somebody deleted in between.
+        mayRepeat: condition.startsWith("=") && condition !== "=*",
+        signal: options.signal,
+        ...scriptCall("put", keys, [name, condition, text, etag, String(ttlMs), tagLines.join("")]),
+        receive: (reply, engine, isRepetition) => {
+          engine.wasWritten(reply, isCreate, isRepetition);
+          return { etag };
+        },
+      };
     });
   }
 
@@ -183,14 +183,12 @@ export class RedisStateStore implements StateStore {
   }
 }
 
-/** The keys in the order in which the scripts that write expect them. */
-function writtenKeys({ value, entries, order, tags, expiries }: ItemKeys): readonly string[] {
-  return [value, entries, order, tags, expiries];
+/** The condition as the scripts take it. */
+function conditionOf(ifMatch: string | undefined): string {
+  return ifMatch === undefined ? "any" : `=${ifMatch}`;
 }
 
-function assertListOptions({ limit, order, cursor }: { limit: unknown; order: unknown; cursor: unknown }): void {
-  assertCount(limit, "limit", 1);
-  assertOneOf(order, "order", ["asc", "desc"]);
+function assertCursor(cursor: unknown): void {
   if (cursor !== undefined && !(typeof cursor === "string" && /^\d{16}$/.test(cursor))) {
     throw configurationError("cursor", "must come from an earlier page");
   }

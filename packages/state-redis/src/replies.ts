@@ -1,84 +1,93 @@
-import { AgentFrameworkError, type StateItem, type StateKey, type Tags } from "@agentfw/core";
-import { isObjectText } from "@agentfw/core/backend";
-import type { Answer } from "./calls.ts";
-import { corruptError } from "./corrupt-error.ts";
-import { conflictError } from "./errors.ts";
-import { nameOf } from "./names.ts";
-import { PROVIDER } from "./provider.ts";
+import type { StateItem, StateKey, Tags } from "@agentfw/core";
+import { assertTags, isObjectText } from "@agentfw/core/backend";
+import { RedisProblem } from "./errors.ts";
 
 /** What `get` found. @throws `corrupt` */
-export function itemOf({ parts }: Answer, key: string): StateItem | undefined {
-  const [status, etag, tagLines, text] = parts;
+export function itemOf(reply: unknown, key: string): StateItem | undefined {
+  const [status, etag, tagLines, text] = readPartsOf(reply);
   if (status !== "item" || etag === undefined || text === undefined) {
     return undefined;
   }
-  const tags = tagsOf(tagLines ?? "");
-  if (tags === undefined || !isObjectText(text)) {
-    throw corruptError("get", tags === undefined ? "entry" : "value");
+  const tags = tagsOf(tagLines);
+  if (!isObjectText(text)) {
+    throw corruptProblem("value");
   }
   return { key, text, etag, tags };
 }
 
-/** What became of a write under this etag. @throws `conflict` with the etag that is there, or `outcome_unknown`. */
-export function putOf(answer: Answer, operation: "create" | "set", etag: string): { etag: string } {
-  const [status, current] = answer.parts;
-  if (status === "ok") {
-    return { etag };
+/** A page of a listing, and where the next one begins; nothing when there is none. @throws `corrupt` */
+export function pageOf(reply: unknown): { keys: StateKey[]; last: string } {
+  const [, last = "", ...parts] = readPartsOf(reply);
+  const keys: StateKey[] = [];
+  for (let index = 0; index < parts.length; index += 3) {
+    const [name = "", etag = "", tagLines] = parts.slice(index);
+    keys.push({ key: nameOf(name), etag, tags: tagsOf(tagLines) });
   }
-  assertCertain(operation, answer);
-  const message = operation === "create" ? "an item with this key exists" : "the etag does not match";
-  throw conflictError(`${operation}: ${message}`, current);
+  return { keys, last };
 }
 
-/** Whether something was deleted. @throws `conflict` with the etag that is there, or `outcome_unknown`. */
-export function deletedOf(answer: Answer, ifMatch: string | undefined): boolean {
-  const [status, etag] = answer.parts;
-  if (status === "deleted") {
+/**
+ * Whether a write did anything. A refusal says nothing when the call may have been sent twice: the first time may have been
+ * carried out.
+ *
+ * @throws `conflict` with the etag that is there, `corrupt`, `outcome_unknown`
+ */
+export function wasWritten(reply: unknown, isCreate: boolean, isRepetition: boolean): boolean {
+  const [status, detail] = textsOf(reply);
+  if (status === "done") {
     return true;
   }
-  assertCertain("delete", answer);
-  if (ifMatch !== undefined) {
-    throw conflictError("delete: the etag does not match", etag);
+  if (isRepetition) {
+    throw new RedisProblem("outcome_unknown", "the connection ended before the answer came");
   }
+  if (status === "conflict") {
+    const reason = isCreate ? "an item with this key exists" : "the etag does not match";
+    throw new RedisProblem("conflict", reason, { currentVersion: detail });
+  }
+  readPartsOf(reply);
   return false;
 }
 
-/** A page of a listing, and where the next one begins; nothing when there is none. @throws `corrupt` */
-export function pageOf({ parts }: Answer): { keys: StateKey[]; last: string } {
-  const keys: StateKey[] = [];
-  for (let index = 2; index + 2 < parts.length; index += 3) {
-    const [name = "", etag = "", lines = ""] = parts.slice(index, index + 3);
-    const tags = tagsOf(lines);
-    if (tags === undefined) {
-      throw corruptError("listKeys", "entry");
-    }
-    keys.push({ key: nameOf(name), etag, tags });
-  }
-  return { keys, last: parts[1] ?? "" };
+/** The name that `storedName` made this text of. */
+export function nameOf(stored: string): string {
+  return stored.replace(/~([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** A refusal says nothing when the call may have been sent twice: the first time may have been carried out. */
-function assertCertain(operation: string, { isRepetition }: Answer): void {
-  if (isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", `${operation}: the connection ended before the answer came`, {
-      provider: PROVIDER,
-    });
-  }
-}
-
-/** The tags that `storedTags` made these lines of, or nothing when it did not. */
-export function tagsOf(lines: string): Tags | undefined {
+/** The tags that `storedTags` made these lines of. @throws `corrupt` */
+export function tagsOf(lines = ""): Tags {
   try {
-    const pairs: unknown[] = lines
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
-    return pairs.every(isPair) ? Object.freeze(Object.fromEntries(pairs)) : undefined;
+    const tags = Object.fromEntries(
+      lines
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    );
+    assertTags(tags);
+    return Object.freeze(tags);
   } catch {
-    return undefined;
+    throw corruptProblem("entry");
   }
 }
 
-function isPair(value: unknown): value is [name: string, value: string] {
-  return Array.isArray(value) && typeof value[0] === "string" && typeof value[1] === "string";
+/** What a script gave that reads. @throws `corrupt` with what the script says that it cannot read. */
+function readPartsOf(reply: unknown): readonly string[] {
+  const parts = textsOf(reply);
+  if (parts[0] === "corrupt") {
+    throw corruptProblem(parts[1] ?? "entry");
+  }
+  return parts;
+}
+
+/** The answers of scripts are lists of texts. @throws `unsupported` */
+function textsOf(reply: unknown): readonly string[] {
+  if (!Array.isArray(reply) || !reply.every((part) => typeof part === "string")) {
+    throw new RedisProblem("unsupported", "client: it must give the answers of scripts as lists of texts");
+  }
+  return reply;
+}
+
+/** Stored data that cannot be read, or that contradicts other stored data. It was left as it is. */
+function corruptProblem(position: string): RedisProblem {
+  const what = position === "index" ? "the owner's index is not whole" : `the ${position} of an item cannot be read`;
+  return new RedisProblem("corrupt", what, { position });
 }

@@ -1,14 +1,7 @@
-import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import type { ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { corruptError } from "../src/corrupt-error.ts";
-import {
-  answerWord,
-  conflictError,
-  isConnectionLost,
-  isUnsent,
-  RedisProblem,
-  toFrameworkError,
-} from "../src/errors.ts";
+import { failureOf, RedisProblem } from "../src/errors.ts";
+import { pageOf } from "../src/replies.ts";
 
 /** An error as the driver makes it of a server's answer. */
 function answer(message: string): Error {
@@ -53,33 +46,37 @@ const ANSWERS: readonly (readonly [string, ErrorCode])[] = [
 ];
 
 describe("the server's answers", () => {
-  test.each(ANSWERS)("%s is %s, for reads and writes alike", (message, code) => {
-    for (const kind of ["read", "write"] as const) {
-      const error = answer(message);
-      const mapped = toFrameworkError(error, "set", kind);
-      expect(mapped.code).toBe(code);
-      expect(mapped.cause).toBe(error);
-      expect(mapped.provider).toBe("state-redis");
-      expect(mapped.message).toMatch(/^\[state-redis\] set: [a-z]/);
-      expect(isConnectionLost(error)).toBe(false);
-    }
+  test.each(ANSWERS)("%s is %s, and the server did nothing", (message, code) => {
+    const failure = failureOf(answer(message));
+    expect(failure.code).toBe(code);
+    expect(failure.reason).toMatch(/^[a-z]/);
+    const outcomes = { NOSCRIPT: "forgotten", READONLY: "misplaced", constructor: undefined };
+    const [word = ""] = message.split(" ");
+    expect(failure.outcome).toBe(Object.hasOwn(outcomes, word) ? Object(outcomes)[word] : "refused");
+  });
+
+  test("that may pass name what the server calls them", () => {
+    expect(failureOf(answer("OOM command not allowed")).reason).toBe("the server refuses for now: OOM");
+  });
+
+  test("of another type of a key say where", () => {
+    expect(failureOf(answer("WRONGTYPE Operation against a key")).position).toBe("the type of a key");
   });
 
   test("a server before 7 wraps the answer of a command in a script", () => {
     const wrapped = answer(
       "ERR Error running script (call to f_abc): @user_script:7: WRONGTYPE Operation against a key holding the wrong kind of value ",
     );
-    expect(answerWord(wrapped)).toBe("WRONGTYPE");
-    expect(toFrameworkError(wrapped, "set", "write").code).toBe("corrupt");
+    expect(failureOf(wrapped)).toMatchObject({ code: "corrupt", outcome: "refused" });
     const memory = answer("ERR Error running script (call to f_abc): @user_script:7: -OOM command not allowed ");
-    expect(toFrameworkError(memory, "set", "write").code).toBe("unavailable");
+    expect(failureOf(memory)).toMatchObject({ code: "unavailable", reason: expect.stringContaining("OOM") });
   });
 
   test("a cluster client that followed a moved slot in vain met an outage", () => {
     const moved = new Error("Too many Cluster redirections. Last error: ReplyError: MOVED 12 127.0.0.1:7001");
-    expect(toFrameworkError(moved, "set", "write").code).toBe("unavailable");
+    expect(failureOf(moved).code).toBe("unavailable");
     const down = new Error("Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN The cluster is down");
-    expect(toFrameworkError(down, "set", "write").code).toBe("unavailable");
+    expect(failureOf(down)).toMatchObject({ code: "unavailable", reason: expect.stringContaining("CLUSTERDOWN") });
   });
 });
 
@@ -89,10 +86,9 @@ describe("the connection", () => {
     ["EPROTO", "unavailable", "TLS"],
     ["CERT_HAS_EXPIRED", "configuration", "certificate"],
   ])("that %s kept from coming about is %s, and nothing was written", (code, expected, reason) => {
-    const error = toFrameworkError(systemError(code), "set", "write");
-    expect(error.code).toBe(expected);
-    expect(error.message).toContain(reason);
-    expect(isConnectionLost(systemError(code))).toBe(false);
+    const failure = failureOf(systemError(code));
+    expect(failure).toMatchObject({ code: expected, reason: expect.stringContaining(reason) });
+    expect(failure.outcome).toBeUndefined();
   });
 
   test.each([
@@ -105,9 +101,7 @@ describe("the connection", () => {
     new Error('Reached the max retries per request limit (which is 20). Refer to "maxRetriesPerRequest" option.'),
     new Error("Too many Cluster redirections. Last error: Error: Connection is closed."),
   ])("%s leaves a write in doubt", (error) => {
-    expect(isConnectionLost(error)).toBe(true);
-    expect(toFrameworkError(error, "set", "write").code).toBe("outcome_unknown");
-    expect(toFrameworkError(error, "get", "read").code).toBe("unavailable");
+    expect(failureOf(error)).toMatchObject({ code: "unavailable", outcome: "lost" });
   });
 
   test.each([
@@ -116,45 +110,41 @@ describe("the connection", () => {
     new Error("None of startup nodes is available"),
     new Error("Cluster isn't ready and enableOfflineQueue options is false"),
   ])("%s means that nothing was sent", (error) => {
-    expect(isUnsent(error)).toBe(true);
-    expect(toFrameworkError(error, "set", "write").code).toBe("unavailable");
+    expect(failureOf(error)).toMatchObject({ code: "unavailable", outcome: "unsent" });
   });
 
   test("the time limit of a client that was passed in leaves a write in doubt", () => {
-    expect(toFrameworkError(new Error("Command timed out"), "set", "write").code).toBe("outcome_unknown");
-    expect(toFrameworkError(new Error("Command timed out"), "get", "read").code).toBe("timeout");
+    expect(failureOf(new Error("Command timed out"))).toMatchObject({ code: "timeout", outcome: "lost" });
   });
 
   test("what this package noticed itself is told in its own words", () => {
-    const mapped = toFrameworkError(new RedisProblem("the store was closed"), "get", "read");
-    expect([mapped.code, mapped.message]).toEqual(["unavailable", "[state-redis] get: the store was closed"]);
+    const failure = failureOf(new RedisProblem("conflict", "taken", { currentVersion: "etag" }));
+    expect(failure).toEqual({ code: "conflict", reason: "taken", currentVersion: "etag" });
   });
 
   test("what the driver calls AbortError is not the caller's abort", () => {
     const error = Object.assign(new Error("Command aborted due to connection close"), { name: "AbortError" });
-    expect(toFrameworkError(error, "set", "write").code).toBe("outcome_unknown");
+    expect(failureOf(error).outcome).toBe("lost");
   });
 
   test("anything else that is thrown is an outage", () => {
-    expect(toFrameworkError("text", "get", "read").code).toBe("unavailable");
-    expect(toFrameworkError(undefined, "get", "read").code).toBe("unavailable");
+    for (const error of ["text", undefined, new Error("no idea")]) {
+      expect(failureOf(error)).toEqual({ code: "unavailable", reason: "the server or its client refused" });
+    }
   });
 });
 
-describe("errors of the framework", () => {
-  test("pass through as they are", () => {
-    const conflict = conflictError("create: taken", "etag");
-    expect(toFrameworkError(conflict, "set", "write")).toBe(conflict);
-    expect([conflict.code, conflict.currentVersion, conflict.retryable]).toEqual(["conflict", "etag", true]);
-  });
-
+describe("what cannot be read", () => {
   test.each([
-    ["index", "[state-redis] get: the owner's index is not whole"],
-    ["entry", "[state-redis] get: the entry of an item cannot be read"],
-    ["value", "[state-redis] get: the value of an item cannot be read"],
-  ])("name where the stored data is corrupt: %s", (position, message) => {
-    const error = corruptError("get", position);
-    expect(isAgentFrameworkError(error, "corrupt")).toBe(true);
-    expect([error.position, error.message]).toEqual([position, message]);
+    ["index", "the owner's index is not whole"],
+    ["entry", "the entry of an item cannot be read"],
+    ["value", "the value of an item cannot be read"],
+  ])("is corrupt, and says where: %s", (position, reason) => {
+    try {
+      expect(pageOf(["corrupt", position])).toBeUndefined();
+    } catch (error) {
+      expect(failureOf(error)).toEqual({ code: "corrupt", reason, position });
+    }
+    expect.assertions(1);
   });
 });

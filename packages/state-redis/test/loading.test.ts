@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type RedisClient, RedisStateStore, type RedisStateStoreOptions } from "../src/index.ts";
-import { type Engine, engineSource } from "../src/load-engine.ts";
+import { type EngineModule, engineSource } from "../src/load-engine.ts";
 import { codeOf, openClient, openStore, rejection } from "./support/redis.ts";
 import { freshPrefix } from "./support/stores.ts";
 
@@ -14,7 +14,7 @@ afterEach(() => {
 /** Lets a test decide when loading ends, and how. */
 function holdLoading() {
   let [loads, finish, fail] = [0, () => {}, (_cause: unknown) => {}];
-  const loading = new Promise<Engine>((resolve, reject) => {
+  const loading = new Promise<EngineModule>((resolve, reject) => {
     finish = () => resolve(fromPackage());
     fail = reject;
   });

@@ -1,8 +1,8 @@
 import { isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
 import { RedisStateStore } from "../src/index.ts";
-import { type ItemKeys, itemKeys, nameOf, storedName } from "../src/names.ts";
-import { tagsOf } from "../src/replies.ts";
+import { type ItemKeys, itemKeys, storedName } from "../src/names.ts";
+import { nameOf, tagsOf } from "../src/replies.ts";
 import { storedTags } from "../src/state-input.ts";
 import { openStore } from "./support/redis.ts";
 import { freshPrefix, openCluster } from "./support/stores.ts";
@@ -122,7 +122,12 @@ describe("tags", () => {
   });
 
   test.each(["", "[1]\n", '["a"]\n', "x"])("that were not stored so are told apart from none: %j", (lines) => {
-    expect(tagsOf(lines) === undefined).toBe(lines !== "");
+    const read = () => tagsOf(lines);
+    if (lines === "") {
+      expect(read()).toEqual({});
+    } else {
+      expect(read).toThrow("the entry of an item cannot be read");
+    }
   });
 });
 

@@ -8,7 +8,7 @@ import { freshPrefix } from "./support/stores.ts";
 const TEXT = '{"a":1}';
 
 /** Every command that a script calls which writes. */
-const CALLS = [PUT, DELETE].flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)]);
+const CALLS = [PUT, DELETE].flatMap(({ text }) => [...text.matchAll(/\bp?call\('([A-Z]+)'/g)]);
 const COMMANDS = [...new Set(CALLS.map(([, command = ""]) => command.toLowerCase()))];
 
 function withUser(user: string, password: string): string {

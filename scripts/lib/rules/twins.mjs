@@ -8,7 +8,15 @@ import { join } from "node:path";
 const twins = [
   {
     packages: ["history-redis", "state-redis"],
-    files: ["borrowed-connection.ts", "connection.ts", "errors.ts", "load-engine.ts", "server-access.ts"],
+    files: [
+      "address.ts",
+      "borrowed-connection.ts",
+      "connection.ts",
+      "errors.ts",
+      "load-engine.ts",
+      "script.ts",
+      "script-call.ts",
+    ],
   },
   {
     packages: ["history-postgres", "state-postgres"],

@@ -1,6 +1,6 @@
 /** What must not take longer than its time. */
 export interface Timed {
-  /** Set by `add`. */
+  /** When its time is over, by `performance.now()`. Set by `add`. */
   deadline: number;
   /** Called once the time is over, unless it was removed before. */
   late(): void;
@@ -39,7 +39,11 @@ export class Deadlines {
 
   #arm(milliseconds: number): void {
     this.#isArmed = true;
-    setTimeout(() => this.#check(), milliseconds).unref();
+    const timer: unknown = setTimeout(() => this.#check(), milliseconds);
+    // Only timers of Node keep a process alive, and are told not to.
+    if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function") {
+      timer.unref();
+    }
   }
 
   #check(): void {

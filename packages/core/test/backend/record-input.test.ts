@@ -1,7 +1,9 @@
-import { assertHistoryRecords, type HistoryRecord } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { isSurelyJson } from "../src/sure-json.ts";
-import { assertRecords } from "../src/write-input.ts";
+import { isSurelyJson } from "../../src/backend/sure-json.ts";
+import { assertRecords } from "../../src/backend.ts";
+import { assertHistoryRecords, type HistoryRecord } from "../../src/index.ts";
+
+const MOST = { maxRecords: 9, maxBytes: 2_000_000 };
 
 /** Whether core takes a text; what is sure must be among it. */
 function isTaken(data: string): boolean {
@@ -101,7 +103,7 @@ describe("a text that is surely JSON", () => {
     const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
     for (const text of ['{ "a": 1 }', '"\\u00e9"', deep, JSON.stringify("x".repeat(200_000))]) {
       expect(isSurelyJson(text)).toBe(false);
-      expect(() => assertRecords([{ id: "1", data: text }], 1_000_000)).not.toThrow();
+      expect(() => assertRecords([{ id: "1", data: text }], 1_000_000, MOST)).not.toThrow();
     }
   });
 });
@@ -126,9 +128,18 @@ describe("records", () => {
     ["half of a character", [{ id: "1", data: '"\ud83d"' }]],
     ["more than may be", [good, { id: "2", data: JSON.stringify("é".repeat(60)) }]],
   ])("with %s are refused as they are everywhere", (_, records) => {
-    const check = (assert: (records: never, maxRecordBytes: number) => void) =>
-      fault(() => Reflect.apply(assert, undefined, [records, 100]));
+    const check = (assert: (records: never, maxRecordBytes: number, most: typeof MOST) => void) =>
+      fault(() => Reflect.apply(assert, undefined, [records, 100, MOST]));
     expect(check(assertRecords)).toBe(check(assertHistoryRecords));
     expect(check(assertRecords)).not.toBe("taken");
+  });
+
+  test("above what one call may hold are refused, one by one or together", () => {
+    const few = Array.from({ length: 4 }, (_, index) => ({ id: String(index), data: JSON.stringify("x".repeat(98)) }));
+    expect(fault(() => assertRecords(few, 100, { maxRecords: 4, maxBytes: 404 }))).toBe("taken");
+    expect(fault(() => assertRecords(few, 100, { maxRecords: 4, maxBytes: 403 }))).toContain("above 403 bytes");
+    expect(fault(() => assertRecords(few, 99, MOST))).toContain("records[0].data");
+    const many = Array.from({ length: 10 }, (_, index) => ({ id: String(index), data: "1" }));
+    expect(fault(() => assertRecords(many, 100, MOST))).toContain("more than 9");
   });
 });
