@@ -1,7 +1,8 @@
 import { configurationError, withDeadline } from "@agentfw/core";
+import type { Pool } from "pg";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
-import { PostgresProblem } from "./errors.ts";
-import type { Address, ResolvedConnection } from "./options.ts";
+import { CLOSED, PostgresProblem } from "./errors.ts";
+import type { ResolvedConnection } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 
 /** A row as the driver gave it, by position. */
@@ -24,49 +25,59 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The way that the options say. @param timeoutMs What connecting and closing may take where that is up to the store. */
-export function connectionOf(resolved: ResolvedConnection, timeoutMs: number): Connection {
+/**
+ * The way that the options say. Loads the driver where it is needed: whoever passes a pool in has one already.
+ *
+ * @param timeoutMs What connecting and closing may take where that is up to the store.
+ */
+export async function connectionOf(resolved: ResolvedConnection, timeoutMs: number): Promise<Connection> {
   if ("pool" in resolved) {
-    return new PoolConnection(resolved.pool);
+    return { reconnects: true, lease: () => leaseFrom(resolved.pool), close: async () => {} };
   }
-  return "client" in resolved ? new ClientConnection(resolved.client) : new OwnConnection(resolved.address, timeoutMs);
+  if ("client" in resolved) {
+    return clientConnection(resolved.client);
+  }
+  const { default: pg } = await import("pg");
+  const { connectionString, maxConnections } = resolved.address;
+  const open = () => {
+    const pool = new pg.Pool({
+      connectionString,
+      max: maxConnections,
+      connectionTimeoutMillis: Math.ceil(timeoutMs),
+      // An idle connection must not keep a program from ending.
+      allowExitOnIdle: true,
+    });
+    // Idle connections that end are replaced when they are needed.
+    pool.on("error", () => {});
+    return pool;
+  };
+  return new OwnConnection(open, timeoutMs);
 }
 
-/** Connections of a pool: one at a time for each call, so a pool of one is enough. */
-class PoolConnection implements Connection {
-  readonly reconnects = true;
-  readonly #pool: PostgresPool;
-
-  constructor(pool: PostgresPool) {
-    this.#pool = pool;
-  }
-
-  lease(): Promise<Lease> {
-    return new Promise((resolve, reject) => {
-      let isHeard = false;
-      const promised: unknown = this.#pool.connect((error, client) => {
-        isHeard = true;
-        if (client === undefined) {
-          reject(error ?? new PostgresProblem("the pool gave no connection"));
-        } else if (typeof client.release !== "function") {
-          reject(configurationError("pool", "lends what cannot be given back; a single client of pg goes into client"));
-        } else {
-          resolve(leaseOf(client));
-        }
-      });
-      if (promised instanceof Promise) {
-        const refuse = (client: { release?: () => void } | undefined) => {
-          if (!isHeard) {
-            client?.release?.();
-            reject(configurationError("pool", "lends by a promise only; connect must call back, as that of pg does"));
-          }
-        };
-        promised.then(refuse, reject);
+/** A connection of a pool: one at a time for each call, so a pool of one is enough. */
+function leaseFrom(pool: PostgresPool): Promise<Lease> {
+  return new Promise((resolve, reject) => {
+    let isHeard = false;
+    const promised: unknown = pool.connect((error, client) => {
+      isHeard = true;
+      if (client === undefined) {
+        reject(error ?? new PostgresProblem("the pool gave no connection"));
+      } else if (typeof client.release !== "function") {
+        reject(configurationError("pool", "lends what cannot be given back; a single client of pg goes into client"));
+      } else {
+        resolve(leaseOf(client));
       }
     });
-  }
-
-  async close(): Promise<void> {}
+    if (promised instanceof Promise) {
+      const refuse = (client: { release?: () => void } | undefined) => {
+        if (!isHeard) {
+          client?.release?.();
+          reject(configurationError("pool", "lends by a promise only; connect must call back, as that of pg does"));
+        }
+      };
+      promised.then(refuse, reject);
+    }
+  });
 }
 
 function leaseOf(client: PostgresPoolClient): Lease {
@@ -91,43 +102,23 @@ function leaseOf(client: PostgresPoolClient): Lease {
 /** A pool of our own, made at the first call and after `close`. */
 class OwnConnection implements Connection {
   readonly reconnects = true;
-  readonly #address: Address;
+  readonly #open: () => Pool;
   readonly #timeoutMs: number;
   /** Gives up what waits for a connection. The driver forgets those who wait when its pool ends. */
   readonly #waiting = new Set<(error: Error) => void>();
-  #opened: Promise<{ connection: PoolConnection; end(): Promise<void> }> | undefined;
-  /** What was opened, once it is: a call then waits for nothing but a connection. */
-  #pool: PoolConnection | undefined;
+  #pool: Pool | undefined;
 
-  constructor(address: Address, timeoutMs: number) {
-    this.#address = address;
+  constructor(open: () => Pool, timeoutMs: number) {
+    this.#open = open;
     this.#timeoutMs = timeoutMs;
   }
 
   lease(): Promise<Lease> {
-    const pool = this.#pool;
-    return pool === undefined ? this.#leaseFromNew() : this.#wait(pool);
-  }
-
-  async #leaseFromNew(): Promise<Lease> {
-    this.#opened ??= this.#open().catch((error) => {
-      this.#opened = undefined;
-      throw error;
-    });
-    const opened = this.#opened;
-    const { connection } = await opened;
-    if (opened !== this.#opened) {
-      // Closed in between.
-      return this.lease();
-    }
-    this.#pool = connection;
-    return this.#wait(connection);
-  }
-
-  #wait(pool: PoolConnection): Promise<Lease> {
+    this.#pool ??= this.#open();
+    const leased = leaseFrom(this.#pool);
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
-      pool.lease().then(
+      leased.then(
         (lease) => (this.#waiting.delete(reject) ? resolve(lease) : lease.release(true)),
         (error) => {
           this.#waiting.delete(reject);
@@ -138,52 +129,26 @@ class OwnConnection implements Connection {
   }
 
   async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
+    const pool = this.#pool;
     this.#pool = undefined;
     for (const giveUp of this.#waiting) {
-      giveUp(new PostgresProblem("the store was closed before a connection came free"));
+      giveUp(new PostgresProblem(CLOSED));
     }
     this.#waiting.clear();
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs: this.#timeoutMs } as const;
-    // The driver waits for the server to end each connection, and a server may be out of reach. What was never opened, or
-    // does not end in time, is nothing that a caller could do more about.
-    await withDeadline("close", deadline, async () => (await opened)?.end()).catch(() => undefined);
-  }
-
-  async #open() {
-    // Loaded here, because whoever passes a pool in has a driver already.
-    const { default: pg } = await import("pg");
-    const pool = new pg.Pool({
-      connectionString: this.#address.connectionString,
-      max: this.#address.maxConnections,
-      connectionTimeoutMillis: Math.ceil(this.#timeoutMs),
-      // An idle connection must not keep a program from ending.
-      allowExitOnIdle: true,
-    });
-    // Idle connections that end are replaced when they are needed.
-    pool.on("error", () => {});
-    return { connection: new PoolConnection(pool), end: () => pool.end() };
+    // The driver waits for the server to end each connection, and a server may be out of reach. What does not end in time is
+    // nothing that a caller could do more about.
+    await withDeadline("close", deadline, async () => pool?.end()).catch(() => undefined);
   }
 }
 
 /** One client without a pool. What it does when its connection ends, its owner decided. */
-class ClientConnection implements Connection {
-  readonly reconnects = false;
-  readonly #lease: Lease;
-
-  constructor(client: PostgresClient) {
-    this.#lease = {
-      query: ({ text, values }) => client.query(text, values).then(rowsOf),
-      release: () => {},
-    };
-  }
-
-  async lease(): Promise<Lease> {
-    return this.#lease;
-  }
-
-  async close(): Promise<void> {}
+function clientConnection(client: PostgresClient): Connection {
+  const lease: Lease = {
+    query: ({ text, values }) => client.query(text, values).then(rowsOf),
+    release: () => {},
+  };
+  return { reconnects: false, lease: async () => lease, close: async () => {} };
 }
 
 /** Rows by position, whether the driver gives lists or objects. */

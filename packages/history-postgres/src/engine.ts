@@ -1,23 +1,22 @@
-import {
-  type HistoryList,
-  type HistoryPage,
-  isAgentFrameworkError,
-  type ReadOptions,
-  withDeadline,
-} from "@agentfw/core";
+import type { HistoryList, HistoryPage, ReadOptions } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
-import { type Answer, type Call, Calls } from "./calls.ts";
+import { type Answer, Calls } from "./calls.ts";
+import type { PostgresStatement } from "./client.ts";
 import { type Connection, connectionOf } from "./connection.ts";
-import { isMissing } from "./errors.ts";
 import { Layout } from "./layout.ts";
 import { type ListTask, listOf, listStatement } from "./listing.ts";
-import { type Names, namesIn } from "./names.ts";
+import type { Names } from "./names.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
-import { PROVIDER } from "./provider.ts";
 import { pageOf } from "./reading.ts";
 import type { RemovedConversations } from "./removing.ts";
-import { Statements, withValues } from "./statements.ts";
+import { schemaOf } from "./schema.ts";
+import { type FixedCall, statementsOn, type Template } from "./statements.ts";
 import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
+
+/** Loads what the engine needs besides. Connects at the first call. */
+export async function openEngine(resolved: ResolvedConnection, settings: Settings): Promise<Engine> {
+  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings);
+}
 
 /**
  * All that a store does with the database and its answers, loaded on demand and as one part: once it is there, nothing is
@@ -25,53 +24,47 @@ import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
  */
 export class Engine {
   readonly #names: Names;
-  readonly #statements: Statements;
+  readonly #statements: Readonly<Record<FixedCall, Template>>;
   readonly #connection: Connection;
-  readonly #calls: Calls;
   readonly #layout: Layout;
 
-  constructor(resolved: ResolvedConnection, settings: Settings) {
-    this.#names = namesIn(settings.schema);
-    this.#statements = new Statements(this.#names, settings.prepare);
-    this.#connection = connectionOf(resolved, settings.timeoutMs);
-    this.#calls = new Calls(this.#connection);
-    this.#layout = new Layout(this.#calls, this.#names, settings);
+  constructor(connection: Connection, settings: Settings) {
+    const schema = schemaOf(settings.schema, settings.partitions);
+    this.#names = schema.names;
+    this.#statements = statementsOn(schema.names, settings.prepare);
+    this.#connection = connection;
+    this.#layout = new Layout(new Calls(connection), schema, settings);
   }
 
-  append(values: unknown[], limits: CallLimits): Promise<{ version: string; appended: number }> {
-    const statement = withValues(this.#statements.append, values);
-    return this.#run({ name: "append", kind: "write", mayRepeat: true, statement, limits }, appendedOf);
+  async append(values: unknown[], limits: CallLimits): Promise<{ version: string; appended: number }> {
+    return appendedOf(await this.#write("append", values, limits));
   }
 
   /** @param options What the page is made by, besides the values. */
-  read(values: unknown[], options: ReadOptions, limits: CallLimits): Promise<HistoryPage> {
-    const statement = withValues(this.#statements.read, values);
-    return this.#run({ name: "read", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
-      pageOf(rows, options),
-    );
+  async read(values: unknown[], options: ReadOptions, limits: CallLimits): Promise<HistoryPage> {
+    const statement: PostgresStatement = { ...this.#statements.read, values, rowMode: "array" };
+    return pageOf(await this.#rows("read", statement, limits), options);
   }
 
-  clear(values: unknown[], limits: CallLimits): Promise<void> {
-    const statement = withValues(this.#statements.remove, values);
-    return this.#run({ name: "clear", kind: "write", mayRepeat: false, statement, limits }, () => {});
+  async clear(values: unknown[], limits: CallLimits): Promise<void> {
+    await this.#write("clear", values, limits, false);
   }
 
-  replace(values: unknown[], mayRepeat: boolean, limits: CallLimits): Promise<{ version: string }> {
-    const statement = withValues(this.#statements.replace, values);
-    return this.#run({ name: "replace", kind: "write", mayRepeat, statement, limits }, replacedOf);
+  async replace(values: unknown[], mayRepeat: boolean, limits: CallLimits): Promise<{ version: string }> {
+    return replacedOf(await this.#write("replace", values, limits, mayRepeat));
   }
 
-  list(task: ListTask, limits: CallLimits): Promise<HistoryList> {
-    const statement = listStatement(this.#names, task);
-    return this.#run({ name: "list", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
-      listOf(rows, task.limit),
-    );
+  async list(task: ListTask, limits: CallLimits): Promise<HistoryList> {
+    return listOf(await this.#rows("list", listStatement(this.#names, task), limits), task.limit);
   }
 
   /** Deletes one batch. */
-  removeBatch(name: "erase" | "deleteExpired", values: unknown[], limits: CallLimits): Promise<RemovedConversations> {
-    const statement = withValues(this.#statements[name], values);
-    return this.#run({ name, kind: "write", mayRepeat: true, statement, limits }, (answer) => removedOf(name, answer));
+  async removeBatch(
+    name: "erase" | "deleteExpired",
+    values: unknown[],
+    limits: CallLimits,
+  ): Promise<RemovedConversations> {
+    return removedOf(name, await this.#write(name, values, limits));
   }
 
   verifySchema(signal: AbortSignal | undefined): Promise<void> {
@@ -82,32 +75,12 @@ export class Engine {
     return this.#connection.close();
   }
 
-  /**
-   * Runs one statement, once the tables are there.
-   *
-   * @param read What the answer says, or throws.
-   * @throws errors of the framework, or the abort reason.
-   */
-  async #run<Result>(call: Call, read: (answer: Answer) => Result): Promise<Result> {
-    const prepared = this.#layout.isReady ? call : await this.#whenReady(call);
-    let answer: Answer;
-    try {
-      answer = await this.#calls.run(prepared);
-    } catch (error) {
-      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
-        this.#layout.forget();
-      }
-      throw error;
-    }
-    return read(answer);
+  #write(name: FixedCall, values: unknown[], limits: CallLimits, mayRepeat = true): Promise<Answer> {
+    const statement: PostgresStatement = { ...this.#statements[name], values, rowMode: "array" };
+    return this.#layout.run({ name, kind: "write", mayRepeat, statement, limits });
   }
 
-  /** Waits for the tables. Gives the call with what is left of its time. */
-  async #whenReady(call: Call): Promise<Call> {
-    const { timeoutMs, signal } = call.limits;
-    const start = performance.now();
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-    await withDeadline(call.name, deadline, () => this.#layout.ensure());
-    return { ...call, limits: { timeoutMs: Math.max(1, timeoutMs - (performance.now() - start)), signal } };
+  async #rows(name: string, statement: PostgresStatement, limits: CallLimits): Promise<Answer["rows"]> {
+    return (await this.#layout.run({ name, kind: "read", mayRepeat: true, statement, limits })).rows;
   }
 }

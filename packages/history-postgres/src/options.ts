@@ -1,7 +1,8 @@
 import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
 import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
 import type { PostgresClient, PostgresPool } from "./client.ts";
-import { assertPartitions, assertSchemaName } from "./names.ts";
+import { assertPartitions } from "./names.ts";
+import { assertSchemaName } from "./quoting.ts";
 
 /** Where the database is: an address that the store connects to itself, or a pool or client that stays the caller's. */
 export type PostgresConnectionOptions =

@@ -92,8 +92,8 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
     this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Engine } = await import("./engine.ts");
-      return new Engine(resolved, this.#settings);
+      const { openEngine } = await import("./engine.ts");
+      return openEngine(resolved, this.#settings);
     });
   }
 

@@ -1,7 +1,6 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import { configurationError } from "@agentfw/core";
 import type { Answer } from "./calls.ts";
-import { conflictError, unexpectedAnswer } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
+import { conflictError, unexpectedAnswer, unknownOutcome } from "./errors.ts";
 
 /** What the append function said. @throws `conflict` with the current version. */
 export function appendedOf(answer: Answer): { version: string; appended: number } {
@@ -27,7 +26,7 @@ export function replacedOf(answer: Answer): { version: string } {
     return { version: detail };
   }
   if (answer.isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", "replace: the answer was lost", { provider: PROVIDER });
+    throw unknownOutcome("replace", "the answer was lost");
   }
   switch (outcome) {
     case "conflict":

@@ -1,15 +1,6 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import {
-  isConnectionLost,
-  isConnectionOver,
-  isMissing,
-  isOutcomeOpen,
-  isTransient,
-  isUndone,
-  sqlStateOf,
-  toFrameworkError,
-} from "../src/errors.ts";
+import { isConnectionOver, isOutcomeOpen, meaningOf, sqlStateOf, toFrameworkError } from "../src/errors.ts";
 
 /** An error as the driver makes it of a server's answer. */
 function answer(code: string, message = "some words of the server"): Error {
@@ -108,7 +99,7 @@ function complete([thrown, read, write = read]: Case): [thrown: string, read: Er
 function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): void {
   const mapped = toFrameworkError(error, "append");
   expect(mapped.code).toBe(read);
-  expect(isOutcomeOpen(error) ? "outcome_unknown" : mapped.code).toBe(write);
+  expect(isOutcomeOpen(meaningOf(error)) ? "outcome_unknown" : mapped.code).toBe(write);
   expect(mapped.cause).toBe(error);
   expect(mapped.provider).toBe("history-postgres");
   expect(mapped.message).toMatch(/^\[history-postgres\] append: [a-z]/);
@@ -143,8 +134,7 @@ describe("what a pooler says under one code for everything", () => {
     "no more connections allowed (max_client_conn)",
   ])("%s: no server had the statement", (message) => {
     const error = answer("08P01", message);
-    expect(isTransient(error)).toBe(true);
-    expect(isOutcomeOpen(error)).toBe(false);
+    expect(meaningOf(error).fate).toBe("passing");
     expect(toFrameworkError(error, "append").code).toBe("unavailable");
   });
 
@@ -160,7 +150,7 @@ describe("what a pooler says under one code for everything", () => {
     ["unsupported startup parameter: options", "configuration"],
   ] as const)("%s: nobody is let in", (message, code) => {
     const error = Object.assign(answer("08P01", message), { severity: "FATAL" });
-    expect([isTransient(error), isConnectionLost(error), isOutcomeOpen(error)]).toEqual([false, false, false]);
+    expect(meaningOf(error).fate).toBe("refused");
     expect(isConnectionOver(error)).toBe(true);
     const mapped = toFrameworkError(error, "append");
     expect(mapped.code).toBe(code);
@@ -169,8 +159,7 @@ describe("what a pooler says under one code for everything", () => {
 
   test.each(["server conn crashed?", "query_timeout", "something new"])("%s: a server may have it", (message) => {
     const error = answer("08P01", message);
-    expect(isTransient(error)).toBe(false);
-    expect(isOutcomeOpen(error)).toBe(true);
+    expect(meaningOf(error).fate).toBe("lost");
     expect(toFrameworkError(error, "append").code).toBe("unavailable");
   });
 });
@@ -204,14 +193,20 @@ test("errors of the framework pass through", () => {
   expect(toFrameworkError(error, "append")).toBe(error);
 });
 
-test("what may be sent again, and what is missing, is told from the rest", () => {
-  expect(["57P01", "57P02", "57P03", "08006"].map((state) => isConnectionLost(answer(state)))).not.toContain(false);
-  expect(["57014", "57P05", "40001", "42501"].map((state) => isConnectionLost(answer(state)))).not.toContain(true);
-  expect(["40001", "40P01", "40003"].map((state) => isUndone(answer(state)))).toEqual([true, true, false]);
-  expect(["3F000", "42P01", "42883", "42703"].map((state) => isMissing(answer(state)))).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+test.each([
+  ["lost", ["08006", "57P01", "57P02", "57P03"]],
+  ["passing", ["53300", "57P05"]],
+  ["undone", ["40001", "40P01"]],
+  ["missing", ["3F000", "42P01", "42883"]],
+  ["refused", ["40003", "42501", "42703", "53100", "57014", "57P04"]],
+])("what may be sent again, and what is missing, is told from the rest: %s", (fate, states) => {
+  for (const state of states) {
+    expect(meaningOf(answer(state)).fate).toBe(fate);
+    expect(toFrameworkError(answer(state), "append").message).toContain(`(SQLSTATE ${state})`);
+  }
+});
+
+test("a connection that ended, an error that nobody knows and a connection that was not to be had are told apart", () => {
+  const messages = ["Connection terminated unexpectedly", "something new", "timeout exceeded when trying to connect"];
+  expect(messages.map((message) => meaningOf(new Error(message)).fate)).toEqual(["lost", "unclear", "refused"]);
 });

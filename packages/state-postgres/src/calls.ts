@@ -1,16 +1,15 @@
-import { AgentFrameworkError, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
 import type { Connection, Lease, Row } from "./connection.ts";
 import {
-  isConnectionLost,
   isConnectionOver,
   isOutcomeOpen,
-  isTransient,
-  isUndone,
+  meaningOf,
   PostgresProblem,
   sqlStateOf,
   toFrameworkError,
+  unknownOutcome,
 } from "./errors.ts";
 import { PROVIDER } from "./provider.ts";
 
@@ -41,9 +40,9 @@ interface Progress {
   /** True when its connection ended under it, so that it may have been carried out. */
   isUncertain: boolean;
   /** What the last try ran into. */
-  problem: unknown;
+  problem?: unknown;
   /** The connection that it was handed to last. */
-  lease: Lease | undefined;
+  lease?: Lease;
 }
 
 const FIRST_PAUSE_MS = 10;
@@ -61,22 +60,24 @@ export class Calls {
     this.#connection = connection;
   }
 
-  /** Runs one statement. @throws errors of the framework, or the abort reason. */
-  async run(call: Call): Promise<Answer> {
+  /**
+   * Runs one statement.
+   *
+   * @param ready What must be there first, in the same time; the statement is not sent where it rejects.
+   * @throws errors of the framework, or the abort reason.
+   */
+  async run(call: Call, ready?: () => Promise<void>): Promise<Answer> {
     const { timeoutMs, signal } = call.limits;
-    const progress: Progress = {
-      isOver: false,
-      isSent: false,
-      isUncertain: false,
-      problem: undefined,
-      lease: undefined,
-    };
+    const progress: Progress = { isOver: false, isSent: false, isUncertain: false };
     // What a late write means is decided below: this cannot know whether it was sent.
     const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
     try {
-      return await withDeadline(call.name, deadline, () => this.#try(call, progress));
+      return await withDeadline(call.name, deadline, async () => {
+        await ready?.();
+        return await this.#try(call, progress);
+      });
     } catch (error) {
-      this.#giveUp(error, call, progress);
+      giveUp(error, call, progress);
       throw explain(error, call, progress);
     } finally {
       progress.isOver = true;
@@ -101,16 +102,11 @@ export class Calls {
 
   /** Before the first answer a wrong address is more likely than an outage, and is told at once. */
   #mayPass(error: unknown, wasConnected: boolean, { mayRepeat }: Call): boolean {
-    if (isUndone(error)) {
-      return true;
-    }
-    if (wasConnected && isOutcomeOpen(error) && !mayRepeat) {
-      return false;
-    }
+    const { fate } = meaningOf(error);
     const isConnection = wasConnected
-      ? isConnectionLost(error) || isTransient(error)
+      ? fate === "passing" || (fate === "lost" && mayRepeat)
       : toFrameworkError(error, "connect").code === "unavailable";
-    return isConnection && this.#wasAnswered && this.#connection.reconnects;
+    return fate === "undone" || (isConnection && this.#wasAnswered && this.#connection.reconnects);
   }
 
   async #send(lease: Lease, call: Call, progress: Progress): Promise<Answer> {
@@ -130,19 +126,19 @@ export class Calls {
     } catch (error) {
       this.#wasAnswered ||= sqlStateOf(error) !== "";
       progress.isSent = false;
-      progress.isUncertain ||= isOutcomeOpen(error);
+      progress.isUncertain ||= isOutcomeOpen(meaningOf(error));
       lease.release(isConnectionOver(error));
       throw error;
     }
   }
+}
 
-  /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
-  #giveUp(error: unknown, { limits: { timeoutMs, signal } }: Call, { lease }: Progress): void {
-    if (isAgentFrameworkError(error, "timeout")) {
-      lease?.release(true);
-    } else if (signal?.aborted) {
-      setTimeout(() => lease?.release(true), timeoutMs).unref();
-    }
+/** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
+function giveUp(error: unknown, { limits: { timeoutMs, signal } }: Call, { lease }: Progress): void {
+  if (isAgentFrameworkError(error, "timeout")) {
+    lease?.release(true);
+  } else if (signal?.aborted) {
+    setTimeout(() => lease?.release(true), timeoutMs).unref();
   }
 }
 
@@ -150,15 +146,10 @@ function explain(error: unknown, { name, kind, limits: { signal } }: Call, progr
   const { isSent, problem, isUncertain } = progress;
   const isAbort = signal?.aborted === true && error === signal.reason;
   const isLate = isAgentFrameworkError(error, "timeout");
-  const isOpen = isSent && (isAbort || isLate);
-  if (kind === "write" && (isUncertain || isOpen)) {
-    const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
-    const cause = isLate ? (problem ?? error) : error;
-    return new AgentFrameworkError("outcome_unknown", `${name}: ${reason}`, { provider: PROVIDER, cause });
-  }
-  if (isAbort) {
-    return error;
+  const cause = isLate ? (problem ?? error) : error;
+  if (kind === "write" && (isUncertain || (isSent && (isAbort || isLate)))) {
+    return unknownOutcome(name, isAbort ? "aborted before the answer came" : "the answer was lost", cause);
   }
   // A write that was not carried out fails as a read does: nothing happened.
-  return toFrameworkError(isLate ? (problem ?? error) : error, name);
+  return isAbort ? error : toFrameworkError(cause, name);
 }

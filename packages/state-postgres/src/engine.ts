@@ -1,16 +1,14 @@
-import { isAgentFrameworkError, type StateItem, type StateKey, withDeadline } from "@agentfw/core";
+import type { StateItem, StateKey } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
 import { type Answer, type Call, Calls } from "./calls.ts";
 import { type Connection, connectionOf } from "./connection.ts";
-import { isMissing } from "./errors.ts";
 import { Layout } from "./layout.ts";
 import { pageOf } from "./listing.ts";
-import { namesIn } from "./names.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
-import { PROVIDER } from "./provider.ts";
 import { itemOf } from "./reading.ts";
 import type { RemovedItems } from "./removing.ts";
-import { Statements, withValues } from "./statements.ts";
+import { schemaOf } from "./schema.ts";
+import { type FixedCall, statementsOn, type Template } from "./statements.ts";
 import { assertStored, deletedOf, removedOf } from "./write-replies.ts";
 
 /** An item to be written. */
@@ -20,58 +18,50 @@ export interface ItemWrite {
   readonly values: unknown[];
 }
 
+/** Loads what the engine needs besides. Connects at the first call. */
+export async function openEngine(resolved: ResolvedConnection, settings: Settings): Promise<Engine> {
+  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings);
+}
+
 /**
  * All that a store does with the database and its answers, loaded on demand and as one part: once it is there, nothing is
  * left to load. `values` are a statement's parameters in their order, checked; `match` is the etag to match among them.
  */
 export class Engine {
-  readonly #statements: Statements;
+  readonly #statements: Readonly<Record<FixedCall, Template>>;
   readonly #connection: Connection;
-  readonly #calls: Calls;
   readonly #layout: Layout;
 
-  constructor(resolved: ResolvedConnection, settings: Settings) {
-    const names = namesIn(settings.schema);
-    this.#statements = new Statements(names, settings.prepare);
-    this.#connection = connectionOf(resolved, settings.timeoutMs);
-    this.#calls = new Calls(this.#connection);
-    this.#layout = new Layout(this.#calls, names, settings);
+  constructor(connection: Connection, settings: Settings) {
+    const schema = schemaOf(settings.schema);
+    this.#statements = statementsOn(schema.names, settings.prepare);
+    this.#connection = connection;
+    this.#layout = new Layout(new Calls(connection), schema, settings);
   }
 
-  put({ operation, match, values }: ItemWrite, limits: CallLimits): Promise<void> {
-    const statement = withValues(this.#statements.put, values);
-    const mayRepeat = isExact(match);
-    return this.#run({ name: operation, kind: "write", mayRepeat, statement, limits }, (answer) =>
-      assertStored(operation, answer),
-    );
+  async put({ operation, match, values }: ItemWrite, limits: CallLimits): Promise<void> {
+    const call = { name: operation, kind: "write", mayRepeat: isExact(match), limits } as const;
+    assertStored(operation, await this.#run("put", values, call));
   }
 
-  get(key: string, values: unknown[], limits: CallLimits): Promise<StateItem | undefined> {
-    const statement = withValues(this.#statements.get, values);
-    return this.#run({ name: "get", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
-      itemOf(key, rows),
-    );
+  async get(key: string, values: unknown[], limits: CallLimits): Promise<StateItem | undefined> {
+    const { rows } = await this.#run("get", values, { name: "get", kind: "read", mayRepeat: true, limits });
+    return itemOf(key, rows);
   }
 
-  delete(match: string | null, values: unknown[], limits: CallLimits): Promise<boolean> {
-    const statement = withValues(this.#statements.remove, values);
-    const mayRepeat = isExact(match);
-    return this.#run({ name: "delete", kind: "write", mayRepeat, statement, limits }, (answer) =>
-      deletedOf(match !== null, answer),
-    );
+  async delete(match: string | null, values: unknown[], limits: CallLimits): Promise<boolean> {
+    const call = { name: "delete", kind: "write", mayRepeat: isExact(match), limits } as const;
+    return deletedOf(match !== null, await this.#run("delete", values, call));
   }
 
-  listKeys(limit: number, values: unknown[], limits: CallLimits): Promise<{ keys: StateKey[]; cursor?: string }> {
-    const statement = withValues(this.#statements.list, values);
-    return this.#run({ name: "listKeys", kind: "read", mayRepeat: true, statement, limits }, ({ rows }) =>
-      pageOf(rows, limit),
-    );
+  async listKeys(limit: number, values: unknown[], limits: CallLimits): Promise<{ keys: StateKey[]; cursor?: string }> {
+    const { rows } = await this.#run("listKeys", values, { name: "listKeys", kind: "read", mayRepeat: true, limits });
+    return pageOf(rows, limit);
   }
 
   /** Deletes one batch. */
-  removeBatch(name: "erase" | "deleteExpired", values: unknown[], limits: CallLimits): Promise<RemovedItems> {
-    const statement = withValues(this.#statements[name], values);
-    return this.#run({ name, kind: "write", mayRepeat: true, statement, limits }, (answer) => removedOf(name, answer));
+  async removeBatch(name: "erase" | "deleteExpired", values: unknown[], limits: CallLimits): Promise<RemovedItems> {
+    return removedOf(name, await this.#run(name, values, { name, kind: "write", mayRepeat: true, limits }));
   }
 
   verifySchema(signal: AbortSignal | undefined): Promise<void> {
@@ -82,33 +72,8 @@ export class Engine {
     return this.#connection.close();
   }
 
-  /**
-   * Runs one statement, once the tables are there.
-   *
-   * @param read What the answer says, or throws.
-   * @throws errors of the framework, or the abort reason.
-   */
-  async #run<Result>(call: Call, read: (answer: Answer) => Result): Promise<Result> {
-    const prepared = this.#layout.isReady ? call : await this.#whenReady(call);
-    let answer: Answer;
-    try {
-      answer = await this.#calls.run(prepared);
-    } catch (error) {
-      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
-        this.#layout.forget();
-      }
-      throw error;
-    }
-    return read(answer);
-  }
-
-  /** Waits for the tables. Gives the call with what is left of its time. */
-  async #whenReady(call: Call): Promise<Call> {
-    const { timeoutMs, signal } = call.limits;
-    const start = performance.now();
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-    await withDeadline(call.name, deadline, () => this.#layout.ensure());
-    return { ...call, limits: { timeoutMs: Math.max(1, timeoutMs - (performance.now() - start)), signal } };
+  #run(fixed: FixedCall, values: unknown[], call: Omit<Call, "statement">): Promise<Answer> {
+    return this.#layout.run({ ...call, statement: { ...this.#statements[fixed], values, rowMode: "array" } });
   }
 }
 

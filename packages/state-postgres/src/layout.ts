@@ -1,14 +1,13 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
-import type { Calls } from "./calls.ts";
-import type { PostgresStatement } from "./client.ts";
-import type { Row } from "./connection.ts";
-import { unexpectedAnswer } from "./errors.ts";
+import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import type { Answer, Call, Calls } from "./calls.ts";
+import { CREATE_ADVICE, meaningOf, unexpectedAnswer } from "./errors.ts";
 import { migrationStatement } from "./migration.ts";
-import { LAYOUT, type Names, quotedText } from "./names.ts";
+import { LAYOUT } from "./names.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
-import { CREATE_ADVICE } from "./sqlstates.ts";
-import { schemaProblem, verificationStatement } from "./verification.ts";
+import { quotedText } from "./quoting.ts";
+import type { Schema } from "./tables.ts";
+import { verificationStatement } from "./verification.ts";
 
 /** How long creating the tables may take, waiting for other processes that do included. */
 const MIGRATION_TIMEOUT_MS = 60_000;
@@ -16,61 +15,61 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 /** The tables and functions: asked for once by each store, and created where that is wanted. */
 export class Layout {
   readonly #calls: Calls;
-  readonly #names: Names;
+  readonly #schema: Schema;
   readonly #settings: Settings;
   #ready: Promise<void> | undefined;
-  #isReady = false;
 
-  constructor(calls: Calls, names: Names, settings: Settings) {
+  constructor(calls: Calls, schema: Schema, settings: Settings) {
     this.#calls = calls;
-    this.#names = names;
+    this.#schema = schema;
     this.#settings = settings;
   }
 
-  /** True when everything was there when it was asked for last. */
-  get isReady(): boolean {
-    return this.#isReady;
-  }
-
-  /** Resolves when everything is there. What fails is not remembered: the next call tries again. */
-  ensure(): Promise<void> {
-    this.#ready ??= this.#prepare().then(
-      () => {
-        this.#isReady = true;
-      },
-      (error) => {
-        this.forget();
-        throw error;
-      },
-    );
-    return this.#ready;
-  }
-
-  /** The next call asks again. */
-  forget(): void {
-    this.#ready = undefined;
-    this.#isReady = false;
+  /**
+   * Runs one statement, once the tables are there. Where it fails because they are not, the next one asks for them again.
+   *
+   * @throws errors of the framework, or the abort reason.
+   */
+  async run(call: Call): Promise<Answer> {
+    try {
+      return await this.#calls.run(call, () => this.#ensure());
+    } catch (error) {
+      if (isAgentFrameworkError(error) && meaningOf(error.cause).fate === "missing") {
+        this.#ready = undefined;
+      }
+      throw error;
+    }
   }
 
   /** @throws `configuration` or `unauthorized` naming what is missing or different. */
   async verify(signal: AbortSignal | undefined): Promise<void> {
-    const { timeoutMs } = this.#settings;
     const missing = await this.#missing(signal);
     if (missing !== undefined) {
       throw missing;
     }
-    const [row] = await this.#run("verifySchema", verificationStatement(this.#names), timeoutMs, signal);
+    const row = await this.#ask("verifySchema", verificationStatement(this.#schema), signal);
     if (row === undefined) {
       throw unexpectedAnswer("verifySchema");
     }
-    const problem = schemaProblem(row, this.#names);
-    if (problem !== undefined) {
-      throw new AgentFrameworkError(problem.code, `verifySchema: ${problem.text}`, { provider: PROVIDER });
+    const [problem, refusal] = row;
+    const text = problem ?? refusal ?? null;
+    if (text !== null) {
+      const code = problem === null ? "unauthorized" : "configuration";
+      throw new AgentFrameworkError(code, `verifySchema: ${text}`, { provider: PROVIDER });
     }
   }
 
+  /** Resolves when everything is there. What fails is not remembered: the next call tries again. */
+  #ensure(): Promise<void> {
+    this.#ready ??= this.#prepare().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
   async #prepare(): Promise<void> {
-    const { autoMigrate } = this.#settings;
+    const { autoMigrate, schema } = this.#settings;
     const missing = await this.#missing(undefined);
     if (missing === undefined) {
       return;
@@ -78,7 +77,7 @@ export class Layout {
     if (!autoMigrate) {
       throw missing;
     }
-    await this.#run("creating the tables", migrationStatement(this.#settings), MIGRATION_TIMEOUT_MS, undefined);
+    await this.#ask("creating the tables", migrationStatement(schema, this.#schema), undefined, MIGRATION_TIMEOUT_MS);
   }
 
   /**
@@ -86,11 +85,8 @@ export class Layout {
    * fails in the server would undo a transaction of the client's owner.
    */
   async #missing(signal: AbortSignal | undefined): Promise<AgentFrameworkError | undefined> {
-    const { layout } = this.#names;
-    const ask = async (text: string) => {
-      const [row] = await this.#run("looking for the tables", text, this.#settings.timeoutMs, signal);
-      return row?.[0] ?? undefined;
-    };
+    const { layout } = this.#schema.names;
+    const ask = async (text: string) => (await this.#ask("looking for the tables", text, signal))?.[0] ?? undefined;
     if ((await ask(`SELECT to_regclass(${quotedText(layout)})::text AS layout`)) === undefined) {
       return configurationError("schema", `the tables are not there; ${CREATE_ADVICE}`);
     }
@@ -103,11 +99,15 @@ export class Layout {
     return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${CREATE_ADVICE}`);
   }
 
-  async #run(name: string, text: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<readonly Row[]> {
-    // Nothing that it creates can be created twice, so a lost answer is asked for again like a read.
-    const statement: PostgresStatement = { text, values: [], rowMode: "array" };
-    const limits = { timeoutMs, signal };
-    const { rows } = await this.#calls.run({ name, kind: "read", mayRepeat: true, statement, limits });
-    return rows;
+  /** The first row of the answer. Nothing that it creates can be created twice, so a lost answer is asked for again like a read. */
+  async #ask(name: string, text: string, signal: AbortSignal | undefined, timeoutMs = this.#settings.timeoutMs) {
+    const { rows } = await this.#calls.run({
+      name,
+      kind: "read",
+      mayRepeat: true,
+      statement: { text, values: [], rowMode: "array" },
+      limits: { timeoutMs, signal },
+    });
+    return rows[0];
   }
 }

@@ -75,8 +75,8 @@ export class PostgresStateStore implements StateStore {
     this.#settings = resolveOptions(options);
     this.capabilities = { maxValueBytes: this.#settings.maxValueBytes, ttl: true, isolation: true };
     this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Engine } = await import("./engine.ts");
-      return new Engine(resolved, this.#settings);
+      const { openEngine } = await import("./engine.ts");
+      return openEngine(resolved, this.#settings);
     });
   }
 

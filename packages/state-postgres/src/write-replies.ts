@@ -1,7 +1,5 @@
-import { AgentFrameworkError } from "@agentfw/core";
 import type { Answer } from "./calls.ts";
-import { conflictError, unexpectedAnswer } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
+import { conflictError, unexpectedAnswer, unknownOutcome } from "./errors.ts";
 
 /** Returns when the put function stored the item. @throws `conflict`; `outcome_unknown` where that may be its own doing. */
 export function assertStored(operation: "create" | "set", answer: Answer): void {
@@ -49,9 +47,7 @@ export function removedOf(operation: string, answer: Answer): { items: number } 
 /** A refusal says nothing when the call may have been carried out before: by then it may have been its own doing. */
 function assertCertain(operation: string, { isRepetition }: Answer): void {
   if (isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", `${operation}: the connection ended before the answer came`, {
-      provider: PROVIDER,
-    });
+    throw unknownOutcome(operation, "the connection ended before the answer came");
   }
 }
 
