@@ -1,4 +1,5 @@
 import { configurationError, withDeadline } from "@agentfw/core";
+import type { Lease as AnyLease, LeasedAnswer, LeasedCall, LeasingConnection } from "@agentfw/core/backend";
 import type { Pool } from "pg";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
 import { CLOSED, PostgresProblem } from "./errors.ts";
@@ -8,19 +9,16 @@ import { PROVIDER } from "./provider.ts";
 /** A row as the driver gave it, by position. */
 export type Row = readonly unknown[];
 
-/** One connection, lent for one statement. */
-export interface Lease {
-  query(statement: PostgresStatement): Promise<readonly Row[]>;
-  /** Gives it back, once; `true` ends it, also while a statement is under way. */
-  release(destroy: boolean): void;
-}
+type Lease = AnyLease<PostgresStatement, readonly Row[]>;
+
+/** What is asked of the server. */
+export type Call = LeasedCall<PostgresStatement>;
+
+/** What the server gave. */
+export type Answer = LeasedAnswer<readonly Row[]>;
 
 /** The way to the server. */
-export interface Connection {
-  /** True when statements whose connection ended may be sent again here: there is another connection. */
-  readonly reconnects: boolean;
-  /** Waits for a connection. @throws what kept it from connecting; the next call tries again. */
-  lease(): Promise<Lease>;
+export interface Connection extends LeasingConnection<PostgresStatement, readonly Row[]> {
   /** Ends what `lease` began. */
   close(): Promise<void>;
 }
@@ -86,7 +84,7 @@ function leaseOf(client: PostgresPoolClient): Lease {
   client.on("error", onError);
   let isReleased = false;
   return {
-    query: (statement) => client.query(statement).then(rowsOf),
+    send: (statement) => client.query(statement).then(rowsOf),
     release(destroy) {
       if (!isReleased) {
         isReleased = true;
@@ -145,7 +143,7 @@ class OwnConnection implements Connection {
 /** One client without a pool. What it does when its connection ends, its owner decided. */
 function clientConnection(client: PostgresClient): Connection {
   const lease: Lease = {
-    query: ({ text, values }) => client.query(text, values).then(rowsOf),
+    send: ({ text, values }) => client.query(text, values).then(rowsOf),
     release: () => {},
   };
   return { reconnects: false, lease: async () => lease, close: async () => {} };

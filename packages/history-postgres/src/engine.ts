@@ -1,8 +1,7 @@
 import type { HistoryList, HistoryPage, ReadOptions } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
-import { type Answer, Calls } from "./calls.ts";
 import type { PostgresStatement } from "./client.ts";
-import { type Connection, connectionOf } from "./connection.ts";
+import { type Answer, type Connection, connectionOf, type Row } from "./connection.ts";
 import { Layout } from "./layout.ts";
 import { type ListTask, listOf, listStatement } from "./listing.ts";
 import type { Names } from "./names.ts";
@@ -33,7 +32,7 @@ export class Engine {
     this.#names = schema.names;
     this.#statements = statementsOn(schema.names, settings.prepare);
     this.#connection = connection;
-    this.#layout = new Layout(new Calls(connection), schema, settings);
+    this.#layout = new Layout(connection, schema, settings);
   }
 
   async append(values: unknown[], limits: CallLimits): Promise<{ version: string; appended: number }> {
@@ -77,10 +76,10 @@ export class Engine {
 
   #write(name: FixedCall, values: unknown[], limits: CallLimits, mayRepeat = true): Promise<Answer> {
     const statement: PostgresStatement = { ...this.#statements[name], values, rowMode: "array" };
-    return this.#layout.run({ name, kind: "write", mayRepeat, statement, limits });
+    return this.#layout.run({ name, kind: "write", mayRepeat, request: statement, limits });
   }
 
-  async #rows(name: string, statement: PostgresStatement, limits: CallLimits): Promise<Answer["rows"]> {
-    return (await this.#layout.run({ name, kind: "read", mayRepeat: true, statement, limits })).rows;
+  async #rows(name: string, statement: PostgresStatement, limits: CallLimits): Promise<readonly Row[]> {
+    return (await this.#layout.run({ name, kind: "read", mayRepeat: true, request: statement, limits })).reply;
   }
 }

@@ -1,6 +1,8 @@
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
-import type { Answer, Call, Calls } from "./calls.ts";
-import { CREATE_ADVICE, meaningOf, unexpectedAnswer } from "./errors.ts";
+import { LeasedCalls } from "@agentfw/core/backend";
+import type { PostgresStatement } from "./client.ts";
+import type { Answer, Call, Connection, Row } from "./connection.ts";
+import { CREATE_ADVICE, errors, failureOf, isMissing } from "./errors.ts";
 import { migrationStatement } from "./migration.ts";
 import { LAYOUT } from "./names.ts";
 import type { Settings } from "./options.ts";
@@ -14,13 +16,13 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 
 /** The tables and functions: asked for once by each store, and created where that is wanted. */
 export class Layout {
-  readonly #calls: Calls;
+  readonly #calls: LeasedCalls<PostgresStatement, readonly Row[]>;
   readonly #schema: Schema;
   readonly #settings: Settings;
   #ready: Promise<void> | undefined;
 
-  constructor(calls: Calls, schema: Schema, settings: Settings) {
-    this.#calls = calls;
+  constructor(connection: Connection, schema: Schema, settings: Settings) {
+    this.#calls = new LeasedCalls(PROVIDER, connection, failureOf);
     this.#schema = schema;
     this.#settings = settings;
   }
@@ -34,7 +36,7 @@ export class Layout {
     try {
       return await this.#calls.run(call, () => this.#ensure());
     } catch (error) {
-      if (isAgentFrameworkError(error) && meaningOf(error.cause).fate === "missing") {
+      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
         this.#ready = undefined;
       }
       throw error;
@@ -49,7 +51,7 @@ export class Layout {
     }
     const row = await this.#ask("verifySchema", verificationStatement(this.#schema), signal);
     if (row === undefined) {
-      throw unexpectedAnswer("verifySchema");
+      throw errors.unexpectedAnswer("verifySchema");
     }
     const [problem, refusal] = row;
     const text = problem ?? refusal ?? null;
@@ -101,13 +103,13 @@ export class Layout {
 
   /** The first row of the answer. Nothing that it creates can be created twice, so a lost answer is asked for again like a read. */
   async #ask(name: string, text: string, signal: AbortSignal | undefined, timeoutMs = this.#settings.timeoutMs) {
-    const { rows } = await this.#calls.run({
+    const { reply } = await this.#calls.run({
       name,
       kind: "read",
       mayRepeat: true,
-      statement: { text, values: [], rowMode: "array" },
+      request: { text, values: [], rowMode: "array" },
       limits: { timeoutMs, signal },
     });
-    return rows[0];
+    return reply[0];
   }
 }

@@ -1,8 +1,8 @@
 import type { HistoryKeyInfo, HistoryList } from "@agentfw/core";
+import { unescapeText } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
 import type { Row } from "./connection.ts";
-import { unexpectedAnswer } from "./errors.ts";
-import { decodeText } from "./keys.ts";
+import { errors } from "./errors.ts";
 import type { Names } from "./names.ts";
 
 /** What is listed, and from where on: the names as they are stored. */
@@ -44,13 +44,13 @@ export function listOf(rows: readonly Row[], limit: number): HistoryList {
 function itemOf([, owner, source, session, updated]: Row): HistoryKeyInfo {
   const isOwner = owner === null || typeof owner === "string";
   if (!isOwner || typeof source !== "string" || typeof session !== "string") {
-    throw unexpectedAnswer("list");
+    throw errors.unexpectedAnswer("list");
   }
   return {
     key: {
-      owner: owner === null ? null : decodeText(owner),
-      source: decodeText(source),
-      session: decodeText(session),
+      owner: owner === null ? null : unescapeText(owner),
+      source: unescapeText(source),
+      session: unescapeText(session),
     },
     updatedAt: new Date(Number(updated)).toISOString(),
   };

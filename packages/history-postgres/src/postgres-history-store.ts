@@ -17,10 +17,10 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { assertWithin, type CallLimits, escapeText, OnDemand, ownerToErase } from "@agentfw/core/backend";
 import { assertListCursor, parseCursor } from "./cursors.ts";
 import type { Engine } from "./engine.ts";
-import { conversationKey, encodeText, ownerKey } from "./keys.ts";
+import { conversationKey, ownerKey } from "./keys.ts";
 import {
   type PostgresConnectionOptions,
   type PostgresHistoryStoreOptions,
@@ -30,7 +30,6 @@ import {
 } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
-  checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
   MAX_BATCH_SIZE,
@@ -111,9 +110,9 @@ export class PostgresHistoryStore implements HistoryStore {
       return { version, appended: 0 };
     }
     const { ttlSeconds } = this.#settings;
-    const owner = key.owner === null ? null : encodeText(key.owner);
-    const source = encodeText(key.source);
-    const session = encodeText(key.session);
+    const owner = key.owner === null ? null : escapeText(key.owner);
+    const source = escapeText(key.source);
+    const session = escapeText(key.session);
     const base = randomInt(1, HIGHEST_BASE);
     const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, ttlSeconds, base];
     return await this.#run("append", options.signal, (engine, limits) => engine.append(values, limits));
@@ -164,7 +163,7 @@ export class PostgresHistoryStore implements HistoryStore {
     }
     const task = {
       ownerKey: "allOwners" in filter ? undefined : ownerKey(filter.owner),
-      source: filter.source === undefined ? undefined : encodeText(filter.source),
+      source: filter.source === undefined ? undefined : escapeText(filter.source),
       limit,
       cursor,
     };
@@ -180,7 +179,7 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
-    const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
+    const values = [ownerKey(ownerToErase(filter)), ERASE_BATCH];
     const { signal } = options;
     return removeInBatches(ERASE_BATCH, () =>
       this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),

@@ -1,8 +1,7 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
+import { isWholeJson, unescapeText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
-import { corruptError } from "./corrupt-error.ts";
-import { conflictError, unexpectedAnswer } from "./errors.ts";
-import { decodeText } from "./keys.ts";
+import { errors } from "./errors.ts";
 
 /**
  * The page that the read function's rows hold. The options have been checked. One pass over the rows, because a page is
@@ -14,7 +13,7 @@ export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage 
   const { last, before, withFirst, onCorrupt = "error" } = options;
   const version = rows[0] === undefined ? "" : textOf(rows[0]);
   if (before !== undefined && (version === "" || rows[1]?.[0] === "gone")) {
-    throw conflictError("before: the record that the cursor points at is no longer stored", version);
+    throw errors.conflict("before: the record that the cursor points at is no longer stored", version);
   }
   const corrupt: string[] = [];
   const firstLine = withFirst === true ? firstLineOf(rows[1]) : undefined;
@@ -29,7 +28,8 @@ export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage 
     }
   }
   if (corrupt[0] !== undefined && onCorrupt === "error") {
-    throw corruptError(`seq ${corrupt[0]}`);
+    const position = `seq ${corrupt[0]}`;
+    throw errors.corrupt(`read: a stored record cannot be read (${position})`, position);
   }
   return {
     records,
@@ -43,7 +43,7 @@ export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage 
 function textOf(row: Row | undefined): string {
   const text = row?.[0];
   if (typeof text !== "string") {
-    throw unexpectedAnswer("read");
+    throw errors.unexpectedAnswer("read");
   }
   return text;
 }
@@ -60,8 +60,8 @@ function recordOf(line: string, corrupt: string[]): HistoryRecord | undefined {
   const space = line.indexOf(" ");
   const feed = line.indexOf("\n");
   const data = line.slice(feed + 1);
-  if (space > 0 && feed > space + 1 && isWhole(data)) {
-    return { id: decodeText(line.slice(space + 1, feed)), data };
+  if (space > 0 && feed > space + 1 && isWholeJson(data)) {
+    return { id: unescapeText(line.slice(space + 1, feed)), data };
   }
   const position = positionOf(line);
   if (!corrupt.includes(position)) {
@@ -72,26 +72,4 @@ function recordOf(line: string, corrupt: string[]): HistoryRecord | undefined {
 
 function positionOf(line: string): string {
   return line.slice(0, Math.max(0, line.indexOf(" ")));
-}
-
-/**
- * True for a text that begins and ends as JSON does. A text that was cut or overwritten is told by that, at no cost;
- * damage below is told by the server's checksums, and by whoever parses the text.
- */
-function isWhole(data: string): boolean {
-  const start = data[0];
-  const end = data.at(-1);
-  if (
-    (start === "{" && end === "}") ||
-    (start === "[" && end === "]") ||
-    (start === '"' && end === start && data.length > 1)
-  ) {
-    return true;
-  }
-  try {
-    JSON.parse(data);
-    return true;
-  } catch {
-    return false;
-  }
 }

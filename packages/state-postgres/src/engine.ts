@@ -1,7 +1,6 @@
 import type { StateItem, StateKey } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
-import { type Answer, type Call, Calls } from "./calls.ts";
-import { type Connection, connectionOf } from "./connection.ts";
+import { type Answer, type Call, type Connection, connectionOf } from "./connection.ts";
 import { Layout } from "./layout.ts";
 import { pageOf } from "./listing.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
@@ -36,7 +35,7 @@ export class Engine {
     const schema = schemaOf(settings.schema);
     this.#statements = statementsOn(schema.names, settings.prepare);
     this.#connection = connection;
-    this.#layout = new Layout(new Calls(connection), schema, settings);
+    this.#layout = new Layout(connection, schema, settings);
   }
 
   async put({ operation, match, values }: ItemWrite, limits: CallLimits): Promise<void> {
@@ -45,8 +44,8 @@ export class Engine {
   }
 
   async get(key: string, values: unknown[], limits: CallLimits): Promise<StateItem | undefined> {
-    const { rows } = await this.#run("get", values, { name: "get", kind: "read", mayRepeat: true, limits });
-    return itemOf(key, rows);
+    const { reply } = await this.#run("get", values, { name: "get", kind: "read", mayRepeat: true, limits });
+    return itemOf(key, reply);
   }
 
   async delete(match: string | null, values: unknown[], limits: CallLimits): Promise<boolean> {
@@ -55,8 +54,8 @@ export class Engine {
   }
 
   async listKeys(limit: number, values: unknown[], limits: CallLimits): Promise<{ keys: StateKey[]; cursor?: string }> {
-    const { rows } = await this.#run("listKeys", values, { name: "listKeys", kind: "read", mayRepeat: true, limits });
-    return pageOf(rows, limit);
+    const { reply } = await this.#run("listKeys", values, { name: "listKeys", kind: "read", mayRepeat: true, limits });
+    return pageOf(reply, limit);
   }
 
   /** Deletes one batch. */
@@ -72,8 +71,8 @@ export class Engine {
     return this.#connection.close();
   }
 
-  #run(fixed: FixedCall, values: unknown[], call: Omit<Call, "statement">): Promise<Answer> {
-    return this.#layout.run({ ...call, statement: { ...this.#statements[fixed], values, rowMode: "array" } });
+  #run(fixed: FixedCall, values: unknown[], call: Omit<Call, "request">): Promise<Answer> {
+    return this.#layout.run({ ...call, request: { ...this.#statements[fixed], values, rowMode: "array" } });
   }
 }
 

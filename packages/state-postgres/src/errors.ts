@@ -1,27 +1,12 @@
-import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { connectionFailure, systemCode } from "@agentfw/core/backend";
+import type { ErrorCode } from "@agentfw/core";
+import { connectionFailure, type LeasedFailure, ProviderErrors, systemCode } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider.ts";
 
-/**
- * What became of a statement that failed.
- *
- * - `refused`: nothing was done, and the next try would be told the same.
- * - `missing`: as that, and tables or functions are not there.
- * - `undone`: nothing was done, over what others did at the same time, and the next try is at no disadvantage.
- * - `passing`: nothing was done, the connection is of no more use, and another one may soon be.
- * - `lost`: the connection ended under it, and the server may have carried it out.
- * - `unclear`: nobody knows; the server may have carried it out.
- */
-export type Fate = "refused" | "missing" | "undone" | "passing" | "lost" | "unclear";
+/** Without a fate, nothing was done, and the next try would be told the same. */
+type Rule = readonly [said: RegExp, code: ErrorCode, reason: string, fate?: LeasedFailure["fate"]];
 
-/** What an error means to a caller, and to the call that ran into it. */
-export interface Meaning {
-  readonly code: ErrorCode;
-  readonly reason: string;
-  readonly fate: Fate;
-}
-
-type Rule = readonly [said: RegExp, code: ErrorCode, reason: string, fate?: Fate];
+/** The errors that the store makes itself. */
+export const errors: ProviderErrors = new ProviderErrors(PROVIDER);
 
 /** What to do where the tables are missing. */
 export const CREATE_ADVICE = "let the store create them, or apply schemaSql()";
@@ -61,7 +46,7 @@ const ANSWERS: readonly Rule[] = [
   [/^08|^57P0[1-3]/, "unavailable", "the connection ended", "lost"],
   [/^40(001|P01)/, "unavailable", "others changed the same data; nothing was written", "undone"],
   [/^40003/, "outcome_unknown", "the server does not know whether it was carried out"],
-  [/^3F|^42P01|^42883/, "configuration", `the tables or functions are missing; ${CREATE_ADVICE}`, "missing"],
+  [/^3F|^42P01|^42883/, "configuration", `the tables or functions are missing; ${CREATE_ADVICE}`],
   [/^22021|^22P05/, "configuration", "the database must have the encoding UTF8"],
   [/^22/, "configuration", "the database does not take the text"],
   [/^23505|^XX00[12]/, "corrupt", "what the server has stored is damaged"],
@@ -105,59 +90,33 @@ export function sqlStateOf(error: unknown): string {
   return /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : "";
 }
 
+/** True when tables or functions are not there. */
+export function isMissing(error: unknown): boolean {
+  return ["3F000", "42P01", "42883"].includes(sqlStateOf(error));
+}
+
 /** What the driver threw, as it is told and dealt with. */
-export function meaningOf(error: unknown): Meaning {
+export function failureOf(error: unknown): LeasedFailure {
   const failure = connectionFailure(error);
   if (failure !== undefined) {
     // A client that connects again by itself may have lost the statement with the connection before.
-    return { ...failure, fate: failure.code === "configuration" ? "refused" : "unclear" };
+    const fate = failure.code === "configuration" ? "refused" : "unclear";
+    return { ...failure, isAnswer: false, endsConnection: true, fate };
   }
   const state = sqlStateOf(error);
+  const isAnswer = state !== "";
   const said = `${systemCode(error) ?? ""} ${error instanceof Error ? error.message : ""}`;
-  const rule = (state === "" ? FAILURES : ANSWERS).find(([pattern]) => pattern.test(said));
+  const rule = (isAnswer ? ANSWERS : FAILURES).find(([pattern]) => pattern.test(said));
   const [, code = "unavailable", reason = "", fate = "refused"] = rule ?? [];
-  return { code, reason: state === "" ? reason : `${reason} (SQLSTATE ${state})`, fate };
-}
-
-/** True when the server may have carried the statement out all the same. */
-export function isOutcomeOpen({ fate }: Meaning): boolean {
-  return fate === "lost" || fate === "unclear";
-}
-
-/** True when the connection is of no more use: it ended, or ends with this answer. */
-export function isConnectionOver(error: unknown): boolean {
   const isFatal = typeof error === "object" && error !== null && "severity" in error && error.severity === "FATAL";
-  const meaning = meaningOf(error);
-  return sqlStateOf(error) === "" || isFatal || meaning.fate === "passing" || isOutcomeOpen(meaning);
-}
-
-/**
- * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
- * framework pass through as they are. For a write whose outcome is not open: see {@link isOutcomeOpen}.
- */
-export function toFrameworkError(error: unknown, operation: string): AgentFrameworkError {
-  if (isAgentFrameworkError(error)) {
-    return error;
-  }
-  const { code, reason } = meaningOf(error);
-  const position = code === "corrupt" ? { position: "the server's own storage" } : {};
-  return new AgentFrameworkError(code, `${operation}: ${reason}`, { provider: PROVIDER, cause: error, ...position });
-}
-
-/** Someone else came first, or what a condition was about is not there. */
-export function conflictError(message: string, currentVersion?: string): AgentFrameworkError {
-  return new AgentFrameworkError("conflict", message, { provider: PROVIDER, currentVersion });
-}
-
-/** A write that may have been carried out, or not. */
-export function unknownOutcome(operation: string, reason: string, cause?: unknown): AgentFrameworkError {
-  return new AgentFrameworkError("outcome_unknown", `${operation}: ${reason}`, { provider: PROVIDER, cause });
-}
-
-/** An answer that no function of ours gives. */
-export function unexpectedAnswer(operation: string): AgentFrameworkError {
-  const message = `${operation}: the database answered something that this version does not know`;
-  return new AgentFrameworkError("unsupported", message, { provider: PROVIDER });
+  return {
+    code,
+    reason: isAnswer ? `${reason} (SQLSTATE ${state})` : reason,
+    position: code === "corrupt" ? "the server's own storage" : undefined,
+    isAnswer,
+    endsConnection: !isAnswer || isFatal || fate === "passing" || fate === "lost",
+    fate,
+  };
 }
 
 /** What this package itself notices about a connection; callers see it as a `cause`. */

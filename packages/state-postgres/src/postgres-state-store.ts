@@ -10,7 +10,7 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { assertStateText, assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { assertStateText, assertWithin, type CallLimits, OnDemand, ownerToErase } from "@agentfw/core/backend";
 import type { Engine } from "./engine.ts";
 import { ownerKey } from "./keys.ts";
 import {
@@ -22,7 +22,6 @@ import {
 } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
-  checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
   MAX_BATCH_SIZE,
@@ -131,7 +130,7 @@ export class PostgresStateStore implements StateStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
-    const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
+    const values = [ownerKey(ownerToErase(filter)), ERASE_BATCH];
     const { signal } = options;
     return removeInBatches(ERASE_BATCH, () =>
       this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),

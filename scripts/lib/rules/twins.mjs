@@ -13,7 +13,6 @@ const twins = [
   {
     packages: ["history-postgres", "state-postgres"],
     files: [
-      "calls.ts",
       "client.ts",
       "connection.ts",
       "errors.ts",
