@@ -8,13 +8,17 @@ import type { Names } from "./names.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
 import { pageOf } from "./reading.ts";
 import type { RemovedConversations } from "./removing.ts";
-import { schemaOf } from "./schema.ts";
 import { type FixedCall, statementsOn, type Template } from "./statements.ts";
+import type { StoreSchema } from "./store-schema.ts";
 import { appendedOf, removedOf, replacedOf } from "./write-replies.ts";
 
 /** Loads what the engine needs besides. Connects at the first call. */
-export async function openEngine(resolved: ResolvedConnection, settings: Settings): Promise<Engine> {
-  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings);
+export async function openEngine(
+  resolved: ResolvedConnection,
+  settings: Settings,
+  schema: StoreSchema,
+): Promise<Engine> {
+  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings, schema);
 }
 
 /**
@@ -27,8 +31,7 @@ export class Engine {
   readonly #connection: Connection;
   readonly #layout: Layout;
 
-  constructor(connection: Connection, settings: Settings) {
-    const schema = schemaOf(settings.schema, settings.partitions);
+  constructor(connection: Connection, settings: Settings, schema: StoreSchema) {
     this.#names = schema.names;
     this.#statements = statementsOn(schema.names, settings.prepare);
     this.#connection = connection;

@@ -3,13 +3,9 @@ import { LeasedCalls } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
 import type { Answer, Call, Connection, Row } from "./connection.ts";
 import { CREATE_ADVICE, errors, failureOf, isMissing } from "./errors.ts";
-import { migrationStatement } from "./migration.ts";
-import { LAYOUT } from "./names.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
-import { quotedText } from "./quoting.ts";
-import type { Schema } from "./tables.ts";
-import { verificationStatement } from "./verification.ts";
+import type { StoreSchema } from "./store-schema.ts";
 
 /** How long creating the tables may take, waiting for other processes that do included. */
 const MIGRATION_TIMEOUT_MS = 60_000;
@@ -17,11 +13,11 @@ const MIGRATION_TIMEOUT_MS = 60_000;
 /** The tables and functions: asked for once by each store, and created where that is wanted. */
 export class Layout {
   readonly #calls: LeasedCalls<PostgresStatement, readonly Row[]>;
-  readonly #schema: Schema;
+  readonly #schema: StoreSchema;
   readonly #settings: Settings;
   #ready: Promise<void> | undefined;
 
-  constructor(connection: Connection, schema: Schema, settings: Settings) {
+  constructor(connection: Connection, schema: StoreSchema, settings: Settings) {
     this.#calls = new LeasedCalls(PROVIDER, connection, failureOf);
     this.#schema = schema;
     this.#settings = settings;
@@ -49,7 +45,7 @@ export class Layout {
     if (missing !== undefined) {
       throw missing;
     }
-    const row = await this.#ask("verifySchema", verificationStatement(this.#schema), signal);
+    const row = await this.#ask("verifySchema", this.#schema.verification(), signal);
     if (row === undefined) {
       throw errors.unexpectedAnswer("verifySchema");
     }
@@ -71,7 +67,7 @@ export class Layout {
   }
 
   async #prepare(): Promise<void> {
-    const { autoMigrate, schema } = this.#settings;
+    const { autoMigrate } = this.#settings;
     const missing = await this.#missing(undefined);
     if (missing === undefined) {
       return;
@@ -79,7 +75,7 @@ export class Layout {
     if (!autoMigrate) {
       throw missing;
     }
-    await this.#ask("creating the tables", migrationStatement(schema, this.#schema), undefined, MIGRATION_TIMEOUT_MS);
+    await this.#ask("creating the tables", this.#schema.migration(), undefined, MIGRATION_TIMEOUT_MS);
   }
 
   /**
@@ -87,18 +83,15 @@ export class Layout {
    * fails in the server would undo a transaction of the client's owner.
    */
   async #missing(signal: AbortSignal | undefined): Promise<AgentFrameworkError | undefined> {
-    const { layout } = this.#schema.names;
+    const { findLayout, readLayout, layout } = this.#schema;
     const ask = async (text: string) => (await this.#ask("looking for the tables", text, signal))?.[0] ?? undefined;
-    if ((await ask(`SELECT to_regclass(${quotedText(layout)})::text AS layout`)) === undefined) {
-      return configurationError("schema", `the tables are not there; ${CREATE_ADVICE}`);
-    }
-    const version = Number((await ask(`SELECT max(version)::text AS version FROM ${layout}`)) ?? 0);
-    if (version > LAYOUT) {
+    const version = (await ask(findLayout)) === undefined ? 0 : Number((await ask(readLayout)) ?? 0);
+    if (version > layout) {
       throw new AgentFrameworkError("unsupported", `the tables have layout ${version}, which is a later version's`, {
         provider: PROVIDER,
       });
     }
-    return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${CREATE_ADVICE}`);
+    return version > 0 ? undefined : configurationError("schema", `the tables are not all there; ${CREATE_ADVICE}`);
   }
 
   /** The first row of the answer. Nothing that it creates can be created twice, so a lost answer is asked for again like a read. */

@@ -36,6 +36,7 @@ import {
   type RemovedConversations,
   removeInBatches,
 } from "./removing.ts";
+import { schemaOf } from "./schema.ts";
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
 
 /**
@@ -90,9 +91,10 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
+    const schema = schemaOf(this.#settings.schema, this.#settings.partitions);
     this.#engine = new OnDemand(PROVIDER, async () => {
       const { openEngine } = await import("./engine.ts");
-      return openEngine(resolved, this.#settings);
+      return openEngine(resolved, this.#settings, schema);
     });
   }
 

@@ -1,9 +1,9 @@
 import { assertOptions } from "@agentfw/core/backend";
-import { schemaScript } from "./migration.ts";
 import { assertPartitions, namesIn } from "./names.ts";
 import { assertSchemaName } from "./quoting.ts";
 import { readFunction } from "./read-function.ts";
-import { type Schema, type Table, tableDefinition } from "./tables.ts";
+import { StoreSchema } from "./store-schema.ts";
+import { type Table, tableDefinition } from "./tables.ts";
 import { appendFunction, removeFunctions, replaceFunction } from "./write-functions.ts";
 
 /** Options of {@link schemaSql}. */
@@ -29,11 +29,11 @@ export function schemaSql(options: SchemaSqlOptions = {}): string {
   const { schema = "agentfw", partitions } = options;
   assertSchemaName(schema);
   assertPartitions(partitions);
-  return schemaScript(schemaOf(schema, partitions));
+  return schemaOf(schema, partitions).script();
 }
 
 /** All that the store has in a schema of this name. */
-export function schemaOf(schema: string, partitions: number | undefined): Schema {
+export function schemaOf(schema: string, partitions: number | undefined): StoreSchema {
   const names = namesIn(schema);
   const conversation: Table = {
     name: names.conversation,
@@ -64,7 +64,8 @@ export function schemaOf(schema: string, partitions: number | undefined): Schema
     keys: ["k,seq", "k,id"],
     indexes: [],
   };
-  return {
+  return new StoreSchema({
+    schema,
     names,
     tables: [conversation, record],
     creation: [
@@ -75,7 +76,7 @@ WHERE expires_hour IS NOT NULL`,
       ...tableStatements(record, partitions, RECORD_STORAGE),
     ],
     functions: [readFunction(names), appendFunction(names), replaceFunction(names), ...removeFunctions(names)],
-  };
+  });
 }
 
 /** Create a table, and its partitions where there are some: those carry the settings then. */

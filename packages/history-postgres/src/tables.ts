@@ -1,5 +1,4 @@
-import { LAYOUT, type Names } from "./names.ts";
-import { dollarQuoted, quotedText } from "./quoting.ts";
+import { quotedText } from "./quoting.ts";
 
 /** A table of a store. */
 export interface Table {
@@ -13,55 +12,36 @@ export interface Table {
   readonly indexes: readonly string[];
 }
 
-/** All that a store has in its schema of the database. */
-export interface Schema {
-  readonly names: Names;
-  readonly tables: readonly Table[];
-  /** Create the tables, as far as they are missing, and their indexes. */
-  readonly creation: readonly string[];
-  /** Create the functions, or change them into these. */
-  readonly functions: readonly string[];
-}
-
 /** The beginning of the statement that creates a table: its name, columns and keys. */
 export function tableDefinition({ name, columns, keys: [primary, ...unique] }: Table): string {
   const parts = [...columns, `PRIMARY KEY (${primary})`, ...unique.map((key) => `UNIQUE (${key})`)];
   return `CREATE TABLE IF NOT EXISTS ${name} (\n  ${parts.join(",\n  ")}\n)`;
 }
 
-/** True, in SQL, when the table is not there or has other columns. */
-export function hasOtherColumns({ name, columns }: Table): string {
-  return `coalesce((SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
+/** Expressions that are NULL where a table is as it should be, else a sentence that says what it must have. */
+export function tableProblems({ name, columns, keys, indexes }: Table): string[] {
+  const wanted = columns.join(", ").replace(/( [A-Z"]+)+/g, "");
+  const present = `(SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
     CASE WHEN a.attnotnull THEN ' not null' ELSE '' END, ', ' ORDER BY a.attnum)
-    FROM pg_attribute AS a WHERE a.attrelid = to_regclass(${quotedText(name)}) AND a.attnum > 0 AND NOT a.attisdropped), '')
-    <> ${quotedText(printed(columns))}`;
-}
-
-/** Columns as the server prints them. */
-export function printed(columns: readonly string[]): string {
-  return columns.join(", ").replace(/( [A-Z"]+)+/g, "");
-}
-
-/**
- * The statements that make all of it, in their order. They end with an error where a table was there already and is another
- * one; the layout's number is last, so where it stands everything does.
- */
-export function creationOf({ names, tables, creation, functions }: Schema): string[] {
-  const checks = tables.map((table) => {
-    const message = quotedText(`${table.name} has other columns than the store's`);
-    return `  IF ${hasOtherColumns(table)} THEN
-    RAISE EXCEPTION USING ERRCODE = 'invalid_table_definition', MESSAGE = ${message};
-  END IF;
-`;
-  });
+    FROM pg_attribute AS a WHERE a.attrelid = to_regclass(${quotedText(name)}) AND a.attnum > 0 AND NOT a.attisdropped)`;
+  const sentence = quotedText(`${name} must have the columns ${wanted}`);
+  const inUse = "i.indisvalid";
+  const isUnique = "i.indisvalid AND i.indisunique AND i.indpred IS NULL";
   return [
-    ...creation,
-    `DO ${dollarQuoted(`\nBEGIN\n${checks.join("")}END`)}`,
-    ...functions,
-    `CREATE TABLE IF NOT EXISTS ${names.layout} (
-  version integer PRIMARY KEY,
-  applied_at timestamptz NOT NULL DEFAULT now()
-)`,
-    `INSERT INTO ${names.layout} (version) VALUES (${LAYOUT}) ON CONFLICT (version) DO NOTHING`,
+    `CASE WHEN ${present} IS DISTINCT FROM ${quotedText(wanted)} THEN ${sentence} END`,
+    firstWithout(`${name} must have a unique index on `, keys, isIndexed(name, isUnique)),
+    firstWithout(`${name} must have an index on `, indexes, isIndexed(name, inUse)),
   ];
+}
+
+/** An expression that is a sentence with the first of `wanted` for which the condition on `w` does not hold, else NULL. */
+export function firstWithout(sentence: string, wanted: readonly string[], condition: string): string {
+  const list = `ARRAY[${wanted.map(quotedText).join(", ")}]::text[]`;
+  return `(SELECT ${quotedText(sentence)} || w FROM unnest(${list}) AS w WHERE NOT ${condition} LIMIT 1)`;
+}
+
+/** True, in SQL, where the columns `w` have an index of which the condition on `i` holds. */
+function isIndexed(table: string, condition: string): string {
+  return `EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = to_regclass(${quotedText(table)}) AND ${condition} AND w =
+    (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, false), ',' ORDER BY n) FROM generate_series(1, i.indnkeyatts) AS n))`;
 }

@@ -6,8 +6,8 @@ import { pageOf } from "./listing.ts";
 import type { ResolvedConnection, Settings } from "./options.ts";
 import { itemOf } from "./reading.ts";
 import type { RemovedItems } from "./removing.ts";
-import { schemaOf } from "./schema.ts";
 import { type FixedCall, statementsOn, type Template } from "./statements.ts";
+import type { StoreSchema } from "./store-schema.ts";
 import { assertStored, deletedOf, removedOf } from "./write-replies.ts";
 
 /** An item to be written. */
@@ -18,8 +18,12 @@ export interface ItemWrite {
 }
 
 /** Loads what the engine needs besides. Connects at the first call. */
-export async function openEngine(resolved: ResolvedConnection, settings: Settings): Promise<Engine> {
-  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings);
+export async function openEngine(
+  resolved: ResolvedConnection,
+  settings: Settings,
+  schema: StoreSchema,
+): Promise<Engine> {
+  return new Engine(await connectionOf(resolved, settings.timeoutMs), settings, schema);
 }
 
 /**
@@ -31,8 +35,7 @@ export class Engine {
   readonly #connection: Connection;
   readonly #layout: Layout;
 
-  constructor(connection: Connection, settings: Settings) {
-    const schema = schemaOf(settings.schema);
+  constructor(connection: Connection, settings: Settings, schema: StoreSchema) {
     this.#statements = statementsOn(schema.names, settings.prepare);
     this.#connection = connection;
     this.#layout = new Layout(connection, schema, settings);

@@ -28,6 +28,7 @@ import {
   type RemovedItems,
   removeInBatches,
 } from "./removing.ts";
+import { schemaOf } from "./schema.ts";
 import { assertListOptions, checkedKey, encodeTags, itemNames, matchOf, ownerOf } from "./state-input.ts";
 
 const ERASE_BATCH = 100;
@@ -73,9 +74,10 @@ export class PostgresStateStore implements StateStore {
     const resolved = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     this.capabilities = { maxValueBytes: this.#settings.maxValueBytes, ttl: true, isolation: true };
+    const schema = schemaOf(this.#settings.schema);
     this.#engine = new OnDemand(PROVIDER, async () => {
       const { openEngine } = await import("./engine.ts");
-      return openEngine(resolved, this.#settings);
+      return openEngine(resolved, this.#settings, schema);
     });
   }
 

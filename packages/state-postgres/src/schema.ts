@@ -1,9 +1,9 @@
 import { assertOptions } from "@agentfw/core/backend";
 import { listFunction } from "./list-function.ts";
-import { schemaScript } from "./migration.ts";
 import { namesIn } from "./names.ts";
 import { assertSchemaName } from "./quoting.ts";
-import { type Schema, type Table, tableDefinition } from "./tables.ts";
+import { StoreSchema } from "./store-schema.ts";
+import { type Table, tableDefinition } from "./tables.ts";
 import { putFunction, removeFunctions } from "./write-functions.ts";
 
 /** Options of {@link schemaSql}. */
@@ -25,11 +25,11 @@ export function schemaSql(options: SchemaSqlOptions = {}): string {
   assertOptions(options, "options", ["schema"]);
   const { schema = "agentfw" } = options;
   assertSchemaName(schema);
-  return schemaScript(schemaOf(schema));
+  return schemaOf(schema).script();
 }
 
 /** All that the store has in a schema of this name. */
-export function schemaOf(schema: string): Schema {
+export function schemaOf(schema: string): StoreSchema {
   const names = namesIn(schema);
   const item: Table = {
     name: names.item,
@@ -57,7 +57,8 @@ export function schemaOf(schema: string): Schema {
     keys: ["t,seq"],
     indexes: [],
   };
-  return {
+  return new StoreSchema({
+    schema,
     names,
     tables: [item, tag],
     creation: [
@@ -67,5 +68,5 @@ WHERE expires_hour IS NOT NULL`,
       tableDefinition(tag),
     ],
     functions: [putFunction(names), listFunction(names), ...removeFunctions(names)],
-  };
+  });
 }
