@@ -82,16 +82,12 @@ function leaseOf(client: PostgresPoolClient): Lease {
   // The statement that is under way hears of it too.
   const onError = () => {};
   client.on("error", onError);
-  let isReleased = false;
   return {
     send: (statement) => client.query(statement).then(rowsOf),
     release(destroy) {
-      if (!isReleased) {
-        isReleased = true;
-        client.release(destroy);
-        if (!destroy) {
-          client.removeListener("error", onError);
-        }
+      client.release(destroy);
+      if (!destroy) {
+        client.removeListener("error", onError);
       }
     },
   };

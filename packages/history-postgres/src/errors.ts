@@ -20,42 +20,38 @@ const ANSWERS: readonly Rule[] = [
   [
     /^26000|^42P05|^08P01 .*prepared statement/,
     "configuration",
-    "prepare: a pooler does not pass named statements on; set prepare: false, or update it",
+    "a pooler does not pass named statements on; set prepare: false, or update it",
   ],
   [
     /^53300|^57P05|^08P01 (query_wait_timeout|server login|no more connections|.*(cannot connect|connect failed|shutting down))/,
     "unavailable",
-    "the server or a pooler has no connection to give",
+    "the server or a pooler has no connection free",
     "passing",
   ],
   [
     /^28|^08P01 ((password|SASL) authentication failed|empty password|no such user|role .* does not exist|login rejected)/,
     "unauthorized",
-    "the server or a pooler refused the user or the password",
+    "the user or the password was refused",
   ],
   [
     /^3D|^57P04|^08P01 (no such database|database .* does not exist)/,
     "configuration",
     "connectionString: there is no such database",
   ],
-  [
-    /^08P01 unsupported startup parameter/,
-    "configuration",
-    "the pooler does not take a setting that the client connects with",
-  ],
+  [/^08P01 unsupported startup parameter/, "configuration", "the pooler does not take a setting of the connection"],
   [/^08|^57P0[1-3]/, "unavailable", "the connection ended", "lost"],
-  [/^40(001|P01)/, "unavailable", "others changed the same data; nothing was written", "undone"],
+  [/^40(001|P01)/, "unavailable", "others changed the same data", "undone"],
   [/^40003/, "outcome_unknown", "the server does not know whether it was carried out"],
   [/^3F|^42P01|^42883/, "configuration", `the tables or functions are missing; ${CREATE_ADVICE}`],
   [/^22021|^22P05/, "configuration", "the database must have the encoding UTF8"],
   [/^22/, "configuration", "the database does not take the text"],
   [/^23505|^XX00[12]/, "corrupt", "what the server has stored is damaged"],
-  [/^42501/, "unauthorized", "the server's user may not do this; schemaSql() is what must be there"],
+  [/^42501/, "unauthorized", "the user may not do this; verifySchema says what is lacking"],
   [/^42704/, "configuration", "the database's own rules ask for a setting, type or role that is not there"],
   [/^42939/, "configuration", "schema: the name is reserved"],
-  [/^23|^42/, "configuration", "a table or function of that name is not the store's; verifySchema says what differs"],
-  [/^25006/, "unavailable", "the server is a standby, or set to read only, and takes no writes"],
-  [/^25P04|^57014/, "timeout", "the server's own time limit passed, or an operator canceled it"],
+  [/^23|^42/, "configuration", "something of that name is not the store's; verifySchema says what"],
+  [/^25006/, "unavailable", "the server takes no writes: it is a standby or read only"],
+  [/^25P04|^57014/, "timeout", "the server's own time limit passed, or somebody canceled it"],
   [/^53/, "unavailable", "the server is out of memory, disk or other resources"],
   [/^54/, "too_large", "above a limit of the server"],
   [/^/, "unavailable", "the server refused"],
@@ -74,9 +70,12 @@ const FAILURES: readonly Rule[] = [
     "lost",
   ],
   [/timeout exceeded when trying to connect/, "unavailable", "no connection came free in time"],
-  [/Cannot use a pool after calling end/, "configuration", "the pool that was passed in has ended"],
-  [/Client was closed|PGlite is closed/i, "configuration", "the client that was passed in is closed"],
-  [/SASL|password must be a string/, "unauthorized", "the server and the client disagree on the password"],
+  [
+    /Cannot use a pool after calling end|Client was closed|PGlite is closed/i,
+    "configuration",
+    "the pool or client that was passed in is closed",
+  ],
+  [/SASL|password must be a string/, "unauthorized", "the password does not fit"],
   [/connect ENOENT/, "unavailable", "there is no such socket"],
   [/(ENOENT|EACCES|EISDIR): .*, (open|read)/, "configuration", "connectionString: a file that it names cannot be read"],
   [/does not support SSL/, "configuration", "connectionString: the server does not speak TLS"],
@@ -108,7 +107,7 @@ export function failureOf(error: unknown): LeasedFailure {
   const said = `${systemCode(error) ?? ""} ${error instanceof Error ? error.message : ""}`;
   const rule = (isAnswer ? ANSWERS : FAILURES).find(([pattern]) => pattern.test(said));
   const [, code = "unavailable", reason = "", fate = "refused"] = rule ?? [];
-  const isFatal = typeof error === "object" && error !== null && "severity" in error && error.severity === "FATAL";
+  const isFatal = Reflect.get(Object(error), "severity") === "FATAL";
   return {
     code,
     reason: isAnswer ? `${reason} (SQLSTATE ${state})` : reason,

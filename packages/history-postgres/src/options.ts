@@ -140,8 +140,7 @@ function hasMethod(value: unknown, name: string): boolean {
 }
 
 function assertConnectionString(text: unknown): asserts text is string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
+  if (typeof text !== "string" || !/^\s*postgres(ql)?:/i.test(text) || !URL.canParse(text)) {
     throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
   }
 }

@@ -17,7 +17,8 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertWithin, type CallLimits, escapeText, OnDemand, ownerToErase } from "@agentfw/core/backend";
+import { assertWithin, escapeText, OnDemand, ownerToErase } from "@agentfw/core/backend";
+import type { Answer, Call } from "./connection.ts";
 import { assertListCursor, parseCursor } from "./cursors.ts";
 import type { Engine } from "./engine.ts";
 import { conversationKey, ownerKey } from "./keys.ts";
@@ -37,6 +38,8 @@ import {
   removeInBatches,
 } from "./removing.ts";
 import { schemaOf } from "./schema.ts";
+import { listStatement, type Statements, statementsOn } from "./statements.ts";
+import type { StoreSchema } from "./store-schema.ts";
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
 
 /**
@@ -71,6 +74,8 @@ export class PostgresHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
+  readonly #schema: StoreSchema;
+  readonly #statements: Statements;
   readonly #engine: OnDemand<Engine>;
 
   /**
@@ -91,10 +96,11 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
-    const schema = schemaOf(this.#settings.schema, this.#settings.partitions);
+    this.#schema = schemaOf(this.#settings.schema, this.#settings.partitions);
+    this.#statements = statementsOn(this.#schema.names, this.#settings.prepare);
     this.#engine = new OnDemand(PROVIDER, async () => {
       const { openEngine } = await import("./engine.ts");
-      return openEngine(resolved, this.#settings, schema);
+      return openEngine(resolved, this.#settings, this.#schema);
     });
   }
 
@@ -117,25 +123,27 @@ export class PostgresHistoryStore implements HistoryStore {
     const session = escapeText(key.session);
     const base = randomInt(1, HIGHEST_BASE);
     const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, ttlSeconds, base];
-    return await this.#run("append", options.signal, (engine, limits) => engine.append(values, limits));
+    const call = { name: "append", kind: "write", mayRepeat: true, request: this.#statements.append(values) } as const;
+    return await this.#call(call, options, (engine, answer) => engine.appendedOf(answer));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     const k = keyOf(key);
-    const { last, before, withFirst = false, onCorrupt, signal } = options;
+    const { last, before, withFirst = false, onCorrupt } = options;
     // One more than is asked for, to see whether there is one.
     const limit = last === undefined ? null : last + 1;
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
     // The page is made by what was asked for, whatever the caller does with the options meanwhile.
     const page = { last, before, withFirst, onCorrupt };
-    return await this.#run("read", signal, (engine, limits) => engine.read(values, page, limits));
+    const call = { name: "read", kind: "read", mayRepeat: true, request: this.#statements.read(values) } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.pageOf(reply, page));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    const values = [keyOf(key)];
-    await this.#run("clear", options.signal, (engine, limits) => engine.clear(values, limits));
+    const request = this.#statements.clear([keyOf(key)]);
+    await this.#call({ name: "clear", kind: "write", mayRepeat: false, request }, options, () => {});
   }
 
   async replace(
@@ -152,13 +160,14 @@ export class PostgresHistoryStore implements HistoryStore {
     const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
-    return await this.#run("replace", options.signal, (engine, limits) => engine.replace(values, mayRepeat, limits));
+    const call = { name: "replace", kind: "write", mayRepeat, request: this.#statements.replace(values) } as const;
+    return await this.#call(call, options, (engine, answer) => engine.replacedOf(answer));
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
     assertListFilter(filter);
-    const { limit = 100, cursor, signal } = options;
+    const { limit = 100, cursor } = options;
     assertCount(limit, "limit", 1);
     if (cursor !== undefined) {
       assertListCursor(cursor);
@@ -169,7 +178,9 @@ export class PostgresHistoryStore implements HistoryStore {
       limit,
       cursor,
     };
-    return await this.#run("list", signal, (engine, limits) => engine.list(task, limits));
+    const request = listStatement(this.#schema.names, task);
+    const call = { name: "list", kind: "read", mayRepeat: true, request } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.listOf(reply, limit));
   }
 
   /**
@@ -182,10 +193,7 @@ export class PostgresHistoryStore implements HistoryStore {
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
     const values = [ownerKey(ownerToErase(filter)), ERASE_BATCH];
-    const { signal } = options;
-    return removeInBatches(ERASE_BATCH, () =>
-      this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),
-    );
+    return this.#remove("erase", values, ERASE_BATCH, options);
   }
 
   /**
@@ -196,11 +204,9 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
-    const { batchSize = 100, signal } = options;
+    const { batchSize = 100 } = options;
     assertWithin(batchSize, "batchSize", 1, MAX_BATCH_SIZE);
-    return removeInBatches(batchSize, () =>
-      this.#run("deleteExpired", signal, (engine, limits) => engine.removeBatch("deleteExpired", [batchSize], limits)),
-    );
+    return this.#remove("deleteExpired", [batchSize], batchSize, options);
   }
 
   /**
@@ -210,7 +216,8 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal: options.signal };
+    await this.#engine.runWithin("verifySchema", limits, (engine) => engine.layout.verify(limits.signal));
   }
 
   /** Ends the connections that the store made; a later call makes new ones. What was passed in stays open. */
@@ -220,15 +227,29 @@ export class PostgresHistoryStore implements HistoryStore {
     await this.#engine.loaded?.close();
   }
 
-  #run<Result>(
-    name: string,
-    signal: AbortSignal | undefined,
-    work: (engine: Engine, limits: CallLimits) => Promise<Result>,
+  #remove(
+    name: "erase" | "deleteExpired",
+    values: unknown[],
+    batchSize: number,
+    options: CallOptions,
+  ): Promise<RemovedConversations> {
+    const call = { name, kind: "write", mayRepeat: true, request: this.#statements[name](values) } as const;
+    return removeInBatches(batchSize, () =>
+      this.#call(call, options, (engine, answer) => engine.removedOf(name, answer)),
+    );
+  }
+
+  #call<Result>(
+    call: Omit<Call, "limits">,
+    { signal }: CallOptions,
+    receive: (engine: Engine, answer: Answer) => Result,
   ): Promise<Result> {
-    return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
+    return this.#engine.runWithin(call.name, limits, async (engine, left) =>
+      receive(engine, await engine.layout.run({ ...call, limits: left })),
+    );
   }
 }
-
 function keyOf(key: HistoryKey): string {
   assertHistoryKey(key);
   return conversationKey(key);

@@ -2,6 +2,7 @@ import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { isWholeJson, unescapeText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
 import { errors } from "./errors.ts";
+import { textOf } from "./replies.ts";
 
 /**
  * The page that the read function's rows hold. The options have been checked. One pass over the rows, because a page is
@@ -11,7 +12,7 @@ import { errors } from "./errors.ts";
  */
 export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage {
   const { last, before, withFirst, onCorrupt = "error" } = options;
-  const version = rows[0] === undefined ? "" : textOf(rows[0]);
+  const version = rows[0] === undefined ? "" : lineOf(rows[0]);
   if (before !== undefined && (version === "" || rows[1]?.[0] === "gone")) {
     throw errors.conflict("before: the record that the cursor points at is no longer stored", version);
   }
@@ -22,7 +23,7 @@ export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage 
   const end = Math.min(rows.length, newest + (last ?? rows.length));
   const records: HistoryRecord[] = [];
   for (let index = end - 1; index >= newest; index -= 1) {
-    const record = recordOf(textOf(rows[index]), corrupt);
+    const record = recordOf(lineOf(rows[index]), corrupt);
     if (record !== undefined) {
       records.push(record);
     }
@@ -34,24 +35,20 @@ export function pageOf(rows: readonly Row[], options: ReadOptions): HistoryPage 
   return {
     records,
     version,
-    ...(end < rows.length && end > newest ? { older: positionOf(textOf(rows[end - 1])) } : {}),
+    ...(end < rows.length && end > newest ? { older: positionOf(lineOf(rows[end - 1])) } : {}),
     ...(first === undefined ? {} : { first }),
     ...(onCorrupt === "skip" ? { corrupt: corrupt.map((position) => `seq ${position}`) } : {}),
   };
 }
 
-function textOf(row: Row | undefined): string {
-  const text = row?.[0];
-  if (typeof text !== "string") {
-    throw errors.unexpectedAnswer("read");
-  }
-  return text;
+function lineOf(row: Row | undefined): string {
+  return textOf(row?.[0], "read");
 }
 
 /** The conversation's first record, where the row is the one that holds it. */
 function firstLineOf(row: Row | undefined): string | undefined {
   const prefix = "first ";
-  const text = row === undefined ? "" : textOf(row);
+  const text = row === undefined ? "" : lineOf(row);
   return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
 }
 

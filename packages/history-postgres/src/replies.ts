@@ -45,13 +45,21 @@ export function replacedOf(answer: Answer): { version: string } {
 
 /** How much the deleting functions deleted. */
 export function removedOf(operation: string, answer: Answer): { conversations: number; records: number } {
-  const [conversations, records] = wordsOf(answer).map(Number);
-  if (!Number.isSafeInteger(conversations) || !Number.isSafeInteger(records)) {
+  const [conversations = Number.NaN, records = Number.NaN] = wordsOf(answer).map(Number);
+  if (!Number.isSafeInteger(conversations + records)) {
     throw errors.unexpectedAnswer(operation);
   }
-  return { conversations: Number(conversations), records: Number(records) };
+  return { conversations, records };
 }
 
 function wordsOf({ reply }: Answer): string[] {
   return String(reply[0]?.[0] ?? "").split(" ");
+}
+
+/** A value that is text in every answer. @throws `unsupported` */
+export function textOf(value: unknown, operation: string): string {
+  if (typeof value !== "string") {
+    throw errors.unexpectedAnswer(operation);
+  }
+  return value;
 }

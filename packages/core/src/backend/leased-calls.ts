@@ -6,7 +6,7 @@ import type { CallLimits } from "./on-demand.ts";
 export interface Lease<Request, Reply> {
   /** Sends it and gives the answer. @throws what the driver throws */
   send(request: Request): Promise<Reply>;
-  /** Gives the connection back, once; `true` ends it, also while a request is under way. */
+  /** Gives the connection back; `true` ends it, also while a request is under way. Called once. */
   release(destroy: boolean): void;
 }
 
@@ -69,8 +69,8 @@ interface Progress {
   isUncertain: boolean;
   /** What the last try ran into. */
   problem?: unknown;
-  /** The connection that it was handed to last. */
-  lease?: Lease<never, unknown>;
+  /** Gives back the connection that it was handed to, if it has not come back yet. */
+  release(destroy: boolean): void;
 }
 
 const FIRST_PAUSE_MS = 10;
@@ -110,7 +110,7 @@ export class LeasedCalls<Request, Reply> {
    */
   async run(call: LeasedCall<Request>, ready?: () => Promise<void>): Promise<LeasedAnswer<Reply>> {
     const { timeoutMs, signal } = call.limits;
-    const progress: Progress = { isOver: false, isSent: false, isUncertain: false };
+    const progress: Progress = { isOver: false, isSent: false, isUncertain: false, release: () => {} };
     // What a late write means is decided below: this cannot know whether it was sent.
     const deadline = { kind: "read", provider: this.#provider, timeoutMs, signal } as const;
     try {
@@ -163,18 +163,21 @@ export class LeasedCalls<Request, Reply> {
     }
     const isRepetition = progress.isUncertain;
     progress.isSent = true;
-    progress.lease = lease;
+    progress.release = (destroy) => {
+      progress.release = () => {};
+      lease.release(destroy);
+    };
     try {
       const reply = await lease.send(request);
       this.#wasAnswered = true;
-      lease.release(false);
+      progress.release(false);
       return { reply, isRepetition };
     } catch (error) {
       const { fate, isAnswer, endsConnection } = this.#failureOf(error);
       this.#wasAnswered ||= isAnswer;
       progress.isSent = false;
       progress.isUncertain ||= fate === "lost" || fate === "unclear";
-      lease.release(endsConnection);
+      progress.release(endsConnection);
       throw error;
     }
   }
@@ -206,11 +209,11 @@ export class LeasedCalls<Request, Reply> {
 }
 
 /** A connection that does not answer must not stay lent. After an abort it has as long to answer as it had before. */
-function giveUp(error: unknown, { timeoutMs, signal }: CallLimits, { lease }: Progress): void {
+function giveUp(error: unknown, { timeoutMs, signal }: CallLimits, progress: Progress): void {
   if (isAgentFrameworkError(error, "timeout")) {
-    lease?.release(true);
+    progress.release(true);
   } else if (signal?.aborted) {
-    const timer: unknown = setTimeout(() => lease?.release(true), timeoutMs);
+    const timer: unknown = setTimeout(() => progress.release(true), timeoutMs);
     // Only timers of Node keep a process alive, and are told not to.
     if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function") {
       timer.unref();

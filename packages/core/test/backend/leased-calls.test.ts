@@ -33,7 +33,6 @@ function serverThatSays(said: Said[], { reconnects = true, lend = async () => {}
     async lease() {
       seen.leases += 1;
       await lend();
-      let isReleased = false;
       return {
         async send(request: string): Promise<string> {
           seen.sent.push(request);
@@ -47,10 +46,7 @@ function serverThatSays(said: Said[], { reconnects = true, lend = async () => {}
           throw new Failure(next);
         },
         release(destroy: boolean) {
-          if (!isReleased) {
-            isReleased = true;
-            seen.released.push(destroy);
-          }
+          seen.released.push(destroy);
         },
       };
     },
