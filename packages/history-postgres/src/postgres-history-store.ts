@@ -240,13 +240,13 @@ export class PostgresHistoryStore implements HistoryStore {
   }
 
   #call<Result>(
-    call: Omit<Call, "limits">,
+    call: Call,
     { signal }: CallOptions,
     receive: (engine: Engine, answer: Answer) => Result,
   ): Promise<Result> {
     const limits = { timeoutMs: this.#settings.timeoutMs, signal };
     return this.#engine.runWithin(call.name, limits, async (engine, left) =>
-      receive(engine, await engine.layout.run({ ...call, limits: left })),
+      receive(engine, await engine.layout.run(call, left)),
     );
   }
 }

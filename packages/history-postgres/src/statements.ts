@@ -17,8 +17,10 @@ export type Statements = Readonly<Record<FixedCall, (values: unknown[]) => Postg
 export function statementsOn(names: Names, isPrepared: boolean): Statements {
   // A name stands for its text and no other, whoever shares the connection.
   const made = (text: string) => {
-    const kept = isPrepared ? { name: `agentfw_history_${hash("sha256", text, "hex").slice(0, 24)}` } : {};
-    return (values: unknown[]): PostgresStatement => ({ ...kept, text, values, rowMode: "array" });
+    const name = `agentfw_history_${hash("sha256", text, "hex").slice(0, 24)}`;
+    // Not spread: this is made for every call.
+    return (values: unknown[]): PostgresStatement =>
+      isPrepared ? { name, text, values, rowMode: "array" } : { text, values, rowMode: "array" };
   };
   return {
     read: made(`SELECT * FROM ${names.read}($1, $2, $3, $4) AS answer`),

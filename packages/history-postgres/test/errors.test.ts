@@ -103,7 +103,7 @@ function errorOf(thrown: unknown, kind: "read" | "write" = "read"): Promise<Agen
   const lease = { send: () => Promise.reject(thrown), release: () => {} };
   const calls = new LeasedCalls("history-postgres", { reconnects: true, lease: async () => lease }, failureOf);
   const limits = { timeoutMs: 50, signal: undefined };
-  return rejection(calls.run({ name: "append", kind, mayRepeat: false, request: undefined, limits }));
+  return rejection(calls.run({ name: "append", kind, mayRepeat: false, request: undefined }, limits));
 }
 
 async function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): Promise<void> {

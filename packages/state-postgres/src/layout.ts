@@ -1,5 +1,5 @@
 import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
-import { LeasedCalls } from "@agentfw/core/backend";
+import { type CallLimits, LeasedCalls } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
 import type { Answer, Call, Connection, Row } from "./connection.ts";
 import { CREATE_ADVICE, errors, failureOf, isMissing } from "./errors.ts";
@@ -28,9 +28,9 @@ export class Layout {
    *
    * @throws errors of the framework, or the abort reason.
    */
-  async run(call: Call): Promise<Answer> {
+  async run(call: Call, limits: CallLimits): Promise<Answer> {
     try {
-      return await this.#calls.run(call, () => this.#ensure());
+      return await this.#calls.run(call, limits, () => this.#ensure());
     } catch (error) {
       if (isAgentFrameworkError(error) && isMissing(error.cause)) {
         this.#ready = undefined;
@@ -96,13 +96,8 @@ export class Layout {
 
   /** The first row of the answer. Nothing that it creates can be created twice, so a lost answer is asked for again like a read. */
   async #ask(name: string, text: string, signal: AbortSignal | undefined, timeoutMs = this.#settings.timeoutMs) {
-    const { reply } = await this.#calls.run({
-      name,
-      kind: "read",
-      mayRepeat: true,
-      request: { text, values: [], rowMode: "array" },
-      limits: { timeoutMs, signal },
-    });
+    const request: PostgresStatement = { text, values: [], rowMode: "array" };
+    const { reply } = await this.#calls.run({ name, kind: "read", mayRepeat: true, request }, { timeoutMs, signal });
     return reply[0];
   }
 }

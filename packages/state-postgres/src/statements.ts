@@ -16,8 +16,10 @@ export type Statements = Readonly<Record<FixedCall, (values: unknown[]) => Postg
 export function statementsOn(names: Names, isPrepared: boolean): Statements {
   // A name stands for its text and no other, whoever shares the connection.
   const made = (text: string) => {
-    const kept = isPrepared ? { name: `agentfw_state_${hash("sha256", text, "hex").slice(0, 24)}` } : {};
-    return (values: unknown[]): PostgresStatement => ({ ...kept, text, values, rowMode: "array" });
+    const name = `agentfw_state_${hash("sha256", text, "hex").slice(0, 24)}`;
+    // Not spread: this is made for every call.
+    return (values: unknown[]): PostgresStatement =>
+      isPrepared ? { name, text, values, rowMode: "array" } : { text, values, rowMode: "array" };
   };
   return {
     get: made(

@@ -50,7 +50,6 @@ export interface LeasedCall<Request> {
   /** True when the request may be sent again although it may have been carried out. */
   readonly mayRepeat: boolean;
   readonly request: Request;
-  readonly limits: CallLimits;
 }
 
 /** What the server gave. */
@@ -108,8 +107,8 @@ export class LeasedCalls<Request, Reply> {
    * @throws what `failureOf` says, `timeout` or the abort reason when nothing was written; `outcome_unknown` when a write was
    * sent and its answer is missing.
    */
-  async run(call: LeasedCall<Request>, ready?: () => Promise<void>): Promise<LeasedAnswer<Reply>> {
-    const { timeoutMs, signal } = call.limits;
+  async run(call: LeasedCall<Request>, limits: CallLimits, ready?: () => Promise<void>): Promise<LeasedAnswer<Reply>> {
+    const { timeoutMs, signal } = limits;
     const progress: Progress = { isOver: false, isSent: false, isUncertain: false, release: () => {} };
     // What a late write means is decided below: this cannot know whether it was sent.
     const deadline = { kind: "read", provider: this.#provider, timeoutMs, signal } as const;
@@ -119,8 +118,8 @@ export class LeasedCalls<Request, Reply> {
         return await this.#try(call, progress);
       });
     } catch (error) {
-      giveUp(error, call.limits, progress);
-      throw this.#explain(error, call, progress);
+      giveUp(error, limits, progress);
+      throw this.#explain(error, call, signal, progress);
     } finally {
       progress.isOver = true;
     }
@@ -182,7 +181,12 @@ export class LeasedCalls<Request, Reply> {
     }
   }
 
-  #explain(error: unknown, { name, kind, limits: { signal } }: LeasedCall<Request>, progress: Progress): unknown {
+  #explain(
+    error: unknown,
+    { name, kind }: LeasedCall<Request>,
+    signal: AbortSignal | undefined,
+    progress: Progress,
+  ): unknown {
     const { isSent, problem, isUncertain } = progress;
     const isAbort = signal?.aborted === true && error === signal.reason;
     const isLate = isAgentFrameworkError(error, "timeout");

@@ -67,7 +67,7 @@ function serverThatSays(said: Said[], { reconnects = true, lend = async () => {}
       signal?: AbortSignal;
       ready?: () => Promise<void>;
     } = {},
-  ) => calls.run({ name: "append", kind, mayRepeat, request, limits: { timeoutMs, signal } }, ready);
+  ) => calls.run({ name: "append", kind, mayRepeat, request }, { timeoutMs, signal }, ready);
   return { seen, run };
 }
 
