@@ -18,6 +18,7 @@ export {
   type LeasingConnection,
 } from "./backend/leased-calls.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
+export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";

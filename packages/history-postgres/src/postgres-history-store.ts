@@ -117,7 +117,7 @@ export class PostgresHistoryStore implements HistoryStore {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
       return { version, appended: 0 };
     }
-    const { ttlSeconds } = this.#settings;
+    const { ttlSeconds = null } = this.#settings;
     const owner = key.owner === null ? null : escapeText(key.owner);
     const source = escapeText(key.source);
     const session = escapeText(key.session);
@@ -157,7 +157,7 @@ export class PostgresHistoryStore implements HistoryStore {
     const { fromId, throughId } = checkedRange(range);
     const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
-    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds];
+    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds ?? null];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
     const call = { name: "replace", kind: "write", mayRepeat, request: this.#statements.replace(values) } as const;

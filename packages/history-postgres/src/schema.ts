@@ -1,4 +1,4 @@
-import { assertOptions } from "@agentfw/core/backend";
+import { withDefaults } from "@agentfw/core/backend";
 import { assertPartitions, namesIn } from "./names.ts";
 import { assertSchemaName } from "./quoting.ts";
 import { readFunction } from "./read-function.ts";
@@ -25,8 +25,10 @@ const RECORD_STORAGE = "autovacuum_vacuum_insert_scale_factor = 0.1";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertOptions(options, "options", ["schema", "partitions"]);
-  const { schema = "agentfw", partitions } = options;
+  const { schema, partitions } = withDefaults<Required<SchemaSqlOptions>>(options, "options", {
+    schema: "agentfw",
+    partitions: undefined,
+  });
   assertSchemaName(schema);
   assertPartitions(partitions);
   return schemaOf(schema, partitions).script();

@@ -24,11 +24,10 @@ export function tableProblems({ name, columns, keys, indexes }: Table): string[]
   const present = `(SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
     CASE WHEN a.attnotnull THEN ' not null' ELSE '' END, ', ' ORDER BY a.attnum)
     FROM pg_attribute AS a WHERE a.attrelid = to_regclass(${quotedText(name)}) AND a.attnum > 0 AND NOT a.attisdropped)`;
-  const sentence = quotedText(`${name} must have the columns ${wanted}`);
   const inUse = "i.indisvalid";
   const isUnique = "i.indisvalid AND i.indisunique AND i.indpred IS NULL";
   return [
-    `CASE WHEN ${present} IS DISTINCT FROM ${quotedText(wanted)} THEN ${sentence} END`,
+    firstWithout(`${name} must have the columns `, [wanted], `w IS NOT DISTINCT FROM ${present}`),
     firstWithout(`${name} must have a unique index on `, keys, isIndexed(name, isUnique)),
     firstWithout(`${name} must have an index on `, indexes, isIndexed(name, inUse)),
   ];

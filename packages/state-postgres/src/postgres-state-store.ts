@@ -188,7 +188,7 @@ export class PostgresStateStore implements StateStore {
     // Made here and not by the server, so that one call sent twice has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const item = [k, ...itemNames(owner, key), text, etag, tags.text, tags.keys];
-    const values = [...item, operation === "create", match, this.#settings.ttlSeconds];
+    const values = [...item, operation === "create", match, this.#settings.ttlSeconds ?? null];
     const request = this.#statements.put(values);
     const call = { name: operation, kind: "write", mayRepeat: isExact(match), request } as const;
     await this.#call(call, options, (engine, answer) => engine.assertStored(operation, answer));

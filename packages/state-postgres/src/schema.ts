@@ -1,4 +1,4 @@
-import { assertOptions } from "@agentfw/core/backend";
+import { withDefaults } from "@agentfw/core/backend";
 import { listFunction } from "./list-function.ts";
 import { namesIn } from "./names.ts";
 import { assertSchemaName } from "./quoting.ts";
@@ -22,8 +22,7 @@ const ITEM_STORAGE = "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertOptions(options, "options", ["schema"]);
-  const { schema = "agentfw" } = options;
+  const { schema } = withDefaults(options, "options", { schema: "agentfw" });
   assertSchemaName(schema);
   return schemaOf(schema).script();
 }
