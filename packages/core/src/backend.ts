@@ -5,10 +5,22 @@
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { ownerToErase } from "./backend/erase-filter.ts";
+export { escapeText, unescapeText } from "./backend/escaped-text.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
+export {
+  type Lease,
+  type LeasedAnswer,
+  type LeasedCall,
+  LeasedCalls,
+  type LeasedFailure,
+  type LeasingConnection,
+} from "./backend/leased-calls.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
+export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { ProviderErrors } from "./backend/provider-errors.ts";
 export { assertRecords } from "./backend/record-input.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
 export type {
@@ -21,4 +33,5 @@ export type {
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
+export { isWholeJson } from "./backend/whole-json.ts";
 export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";

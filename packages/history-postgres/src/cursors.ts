@@ -1,6 +1,6 @@
 import { configurationError } from "@agentfw/core";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Takes a cursor apart: the position of a page's oldest record. @throws `configuration` for what was never one. */
 export function parseCursor(text: string): string {

@@ -1,72 +1,74 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
-import type { Calls } from "./calls.ts";
+import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "@agentfw/core";
+import { type CallLimits, LeasedCalls } from "@agentfw/core/backend";
 import type { PostgresStatement } from "./client.ts";
-import type { Row } from "./connection.ts";
-import { unexpectedAnswer } from "./errors.ts";
-import { migrationStatement } from "./migration.ts";
-import { LAYOUT, type Names, quotedText } from "./names.ts";
+import type { Answer, Call, Connection, Row } from "./connection.ts";
+import { CREATE_ADVICE, errors, failureOf, isMissing } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
-import { CREATE_ADVICE } from "./sqlstates.ts";
-import { schemaProblem, verificationStatement } from "./verification.ts";
+import type { StoreSchema } from "./store-schema.ts";
 
 /** How long creating the tables may take, waiting for other processes that do included. */
 const MIGRATION_TIMEOUT_MS = 60_000;
 
 /** The tables and functions: asked for once by each store, and created where that is wanted. */
 export class Layout {
-  readonly #calls: Calls;
-  readonly #names: Names;
+  readonly #calls: LeasedCalls<PostgresStatement, readonly Row[]>;
+  readonly #schema: StoreSchema;
   readonly #settings: Settings;
   #ready: Promise<void> | undefined;
-  #isReady = false;
 
-  constructor(calls: Calls, names: Names, settings: Settings) {
-    this.#calls = calls;
-    this.#names = names;
+  constructor(connection: Connection, schema: StoreSchema, settings: Settings) {
+    this.#calls = new LeasedCalls(PROVIDER, connection, failureOf);
+    this.#schema = schema;
     this.#settings = settings;
   }
 
-  /** True when everything was there when it was asked for last. */
-  get isReady(): boolean {
-    return this.#isReady;
+  /**
+   * Runs one statement, once the tables are there. Where it fails because they are not, the next one asks for them again.
+   *
+   * @throws errors of the framework, or the abort reason.
+   */
+  async run(call: Call, limits: CallLimits): Promise<Answer> {
+    try {
+      return await this.#calls.run(call, limits, () => this.#ensure());
+    } catch (error) {
+      if (isAgentFrameworkError(error) && isMissing(error.cause)) {
+        this.#ready = undefined;
+      }
+      throw error;
+    }
   }
 
-  /** Resolves when everything is there. What fails is not remembered: the next call tries again. */
-  ensure(): Promise<void> {
-    this.#ready ??= this.#prepare().then(
-      () => {
-        this.#isReady = true;
-      },
-      (error) => {
-        this.forget();
-        throw error;
-      },
-    );
-    return this.#ready;
-  }
-
-  /** The next call asks again. */
-  forget(): void {
-    this.#ready = undefined;
-    this.#isReady = false;
+  /** Ends the connections that the store made, behind the calls that were made before. */
+  close(): Promise<void> {
+    return this.#calls.close(this.#settings.timeoutMs);
   }
 
   /** @throws `configuration` or `unauthorized` naming what is missing or different. */
   async verify(signal: AbortSignal | undefined): Promise<void> {
-    const { timeoutMs } = this.#settings;
     const missing = await this.#missing(signal);
     if (missing !== undefined) {
       throw missing;
     }
-    const [row] = await this.#run("verifySchema", verificationStatement(this.#names), timeoutMs, signal);
+    const row = await this.#ask("verifySchema", this.#schema.verification(), signal);
     if (row === undefined) {
-      throw unexpectedAnswer("verifySchema");
+      throw errors.unexpectedAnswer("verifySchema");
     }
-    const problem = schemaProblem(row, this.#names);
-    if (problem !== undefined) {
-      throw new AgentFrameworkError(problem.code, `verifySchema: ${problem.text}`, { provider: PROVIDER });
+    const [problem, refusal] = row;
+    const text = problem ?? refusal ?? null;
+    if (text !== null) {
+      const code = problem === null ? "unauthorized" : "configuration";
+      throw new AgentFrameworkError(code, `verifySchema: ${text}`, { provider: PROVIDER });
     }
+  }
+
+  /** Resolves when everything is there. What fails is not remembered: the next call tries again. */
+  #ensure(): Promise<void> {
+    this.#ready ??= this.#prepare().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
   }
 
   async #prepare(): Promise<void> {
@@ -78,7 +80,7 @@ export class Layout {
     if (!autoMigrate) {
       throw missing;
     }
-    await this.#run("creating the tables", migrationStatement(this.#settings), MIGRATION_TIMEOUT_MS, undefined);
+    await this.#ask("creating the tables", this.#schema.migration(), undefined, MIGRATION_TIMEOUT_MS);
   }
 
   /**
@@ -86,28 +88,21 @@ export class Layout {
    * fails in the server would undo a transaction of the client's owner.
    */
   async #missing(signal: AbortSignal | undefined): Promise<AgentFrameworkError | undefined> {
-    const { layout } = this.#names;
-    const ask = async (text: string) => {
-      const [row] = await this.#run("looking for the tables", text, this.#settings.timeoutMs, signal);
-      return row?.[0] ?? undefined;
-    };
-    if ((await ask(`SELECT to_regclass(${quotedText(layout)})::text AS layout`)) === undefined) {
-      return configurationError("schema", `the tables are not there; ${CREATE_ADVICE}`);
-    }
-    const version = Number((await ask(`SELECT max(version)::text AS version FROM ${layout}`)) ?? 0);
-    if (version > LAYOUT) {
+    const { findLayout, readLayout, layout } = this.#schema;
+    const ask = async (text: string) => (await this.#ask("looking for the tables", text, signal))?.[0] ?? undefined;
+    const version = (await ask(findLayout)) === undefined ? 0 : Number((await ask(readLayout)) ?? 0);
+    if (version > layout) {
       throw new AgentFrameworkError("unsupported", `the tables have layout ${version}, which is a later version's`, {
         provider: PROVIDER,
       });
     }
-    return version > 0 ? undefined : configurationError("schema", `the tables have no version; ${CREATE_ADVICE}`);
+    return version > 0 ? undefined : configurationError("schema", `the tables are not all there; ${CREATE_ADVICE}`);
   }
 
-  async #run(name: string, text: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<readonly Row[]> {
-    // Nothing that it creates can be created twice, so a lost answer is asked for again like a read.
-    const statement: PostgresStatement = { text, values: [], rowMode: "array" };
-    const limits = { timeoutMs, signal };
-    const { rows } = await this.#calls.run({ name, kind: "read", mayRepeat: true, statement, limits });
-    return rows;
+  /** The first row of the answer. Nothing that it creates can be created twice, so a lost answer is asked for again like a read. */
+  async #ask(name: string, text: string, signal: AbortSignal | undefined, timeoutMs = this.#settings.timeoutMs) {
+    const request: PostgresStatement = { text, values: [], rowMode: "array" };
+    const { reply } = await this.#calls.run({ name, kind: "read", mayRepeat: true, request }, { timeoutMs, signal });
+    return reply[0];
   }
 }

@@ -1,38 +1,7 @@
 import type { HistoryKeyInfo, HistoryList } from "@agentfw/core";
-import type { PostgresStatement } from "./client.ts";
+import { unescapeText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
-import { unexpectedAnswer } from "./errors.ts";
-import { decodeText } from "./keys.ts";
-import type { Names } from "./names.ts";
-
-/** What is listed, and from where on: the names as they are stored. */
-export interface ListTask {
-  /** Without it, of all owners. */
-  readonly ownerKey: string | undefined;
-  readonly source: string | undefined;
-  readonly limit: number;
-  readonly cursor: string | undefined;
-}
-
-/** One statement for a page, in the order of the conversations' keys, so that what is written meanwhile moves nothing. */
-export function listStatement(names: Names, { ownerKey, source, limit, cursor }: ListTask): PostgresStatement {
-  const values: unknown[] = [];
-  const given = (value: unknown) => `$${values.push(value)}`;
-  const conditions = ["(c.expires_at IS NULL OR c.expires_at > now())"];
-  if (ownerKey !== undefined) {
-    conditions.push(`c.owner_key = ${given(ownerKey)}::uuid`);
-  }
-  if (source !== undefined) {
-    conditions.push(`c.source = ${given(source)}`);
-  }
-  if (cursor !== undefined) {
-    conditions.push(`c.k > ${given(cursor)}::uuid`);
-  }
-  const text = `SELECT c.k::text AS k, c.owner, c.source, c.session,
-floor(extract(epoch FROM c.updated_at) * 1000)::bigint::text AS updated FROM ${names.conversation} AS c
-WHERE ${conditions.join(" AND ")} ORDER BY c.k LIMIT ${given(limit + 1)}::bigint`;
-  return { text, values, rowMode: "array" };
-}
+import { textOf } from "./replies.ts";
 
 /** The page that the rows hold: one more than the limit means that there are more. */
 export function listOf(rows: readonly Row[], limit: number): HistoryList {
@@ -42,16 +11,9 @@ export function listOf(rows: readonly Row[], limit: number): HistoryList {
 }
 
 function itemOf([, owner, source, session, updated]: Row): HistoryKeyInfo {
-  const isOwner = owner === null || typeof owner === "string";
-  if (!isOwner || typeof source !== "string" || typeof session !== "string") {
-    throw unexpectedAnswer("list");
-  }
+  const name = (value: unknown) => unescapeText(textOf(value, "list"));
   return {
-    key: {
-      owner: owner === null ? null : decodeText(owner),
-      source: decodeText(source),
-      session: decodeText(session),
-    },
+    key: { owner: owner === null ? null : name(owner), source: name(source), session: name(session) },
     updatedAt: new Date(Number(updated)).toISOString(),
   };
 }

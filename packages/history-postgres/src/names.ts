@@ -1,5 +1,5 @@
-import { configurationError, utf8Length } from "@agentfw/core";
 import { assertWithin } from "@agentfw/core/backend";
+import { quotedName } from "./quoting.ts";
 
 /** Version of the stored layout; the functions have it in their names, so that two versions can run side by side. */
 export const LAYOUT = 1;
@@ -39,36 +39,6 @@ export function namesIn(schema: string): Names {
 /** The store's functions. */
 export function functionNames({ read, append, replace, remove, erase, expire }: Names): string[] {
   return [read, append, replace, remove, erase, expire];
-}
-
-/** An identifier, whatever characters it holds. */
-export function quotedName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** A text as a literal, however the server treats backslashes. */
-export function quotedText(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
-  return text.includes("\\") ? `E${quoted}` : quoted;
-}
-
-/** A text between dollar signs, with a tag that it does not hold. */
-export function dollarQuoted(text: string): string {
-  let tag = "$agentfw$";
-  while (text.includes(tag)) {
-    tag = `${tag.slice(0, -1)}_$`;
-  }
-  return `${tag}${text}${tag}`;
-}
-
-/** Refuses what is no identifier, or would be cut by the server. @throws `configuration` */
-export function assertSchemaName(value: unknown): asserts value is string {
-  if (typeof value !== "string" || value === "" || !value.isWellFormed() || value.includes("\0")) {
-    throw configurationError("schema", "must be a text of 1 to 63 bytes without NUL");
-  }
-  if (utf8Length(value) > 63) {
-    throw configurationError("schema", "must be at most 63 UTF-8 bytes: the server would cut it");
-  }
 }
 
 /** Refuses a number of partitions that makes no sense. @throws `configuration` */

@@ -1,7 +1,8 @@
 import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
-import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
+import { assertOptions, assertTtlSeconds, assertWithin, withDefaults } from "@agentfw/core/backend";
 import type { PostgresClient, PostgresPool } from "./client.ts";
-import { assertPartitions, assertSchemaName } from "./names.ts";
+import { assertPartitions } from "./names.ts";
+import { assertSchemaName } from "./quoting.ts";
 
 /** Where the database is: an address that the store connects to itself, or a pool or client that stays the caller's. */
 export type PostgresConnectionOptions =
@@ -49,21 +50,12 @@ export interface Settings {
   readonly schema: string;
   readonly autoMigrate: boolean;
   readonly partitions: number | undefined;
-  readonly ttlSeconds: number | null;
+  readonly ttlSeconds: number | undefined;
   readonly maxRecordBytes: number;
   readonly prepare: boolean;
   readonly timeoutMs: number;
 }
 
-const KNOWN: readonly string[] = [
-  "schema",
-  "autoMigrate",
-  "partitions",
-  "ttlSeconds",
-  "maxRecordBytes",
-  "prepare",
-  "timeoutMs",
-];
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -72,15 +64,21 @@ const MAX_RECORD_BYTES = 256 * 1024 * 1024;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: PostgresHistoryStoreOptions): Settings {
-  assertOptions(options, "options", KNOWN, { autoMigrate: "boolean", prepare: "boolean" });
-  const { schema = "agentfw", autoMigrate = true, prepare = true, timeoutMs = 5000 } = options;
-  const { partitions, ttlSeconds, maxRecordBytes = 16 * 1024 * 1024 } = options;
-  assertSchemaName(schema);
-  assertPartitions(partitions);
-  assertWithin(maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
-  assertTtlSeconds(ttlSeconds);
-  assertTimeout(timeoutMs, "timeoutMs");
-  return { schema, autoMigrate, partitions, ttlSeconds: ttlSeconds ?? null, maxRecordBytes, prepare, timeoutMs };
+  const settings = withDefaults<Settings>(options, "options", {
+    schema: "agentfw",
+    autoMigrate: true,
+    partitions: undefined,
+    ttlSeconds: undefined,
+    maxRecordBytes: 16 * 1024 * 1024,
+    prepare: true,
+    timeoutMs: 5000,
+  });
+  assertSchemaName(settings.schema);
+  assertPartitions(settings.partitions);
+  assertWithin(settings.maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
+  assertTtlSeconds(settings.ttlSeconds);
+  assertTimeout(settings.timeoutMs, "timeoutMs");
+  return settings;
 }
 
 /** A checked address. */
@@ -139,8 +137,7 @@ function hasMethod(value: unknown, name: string): boolean {
 }
 
 function assertConnectionString(text: unknown): asserts text is string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
+  if (typeof text !== "string" || !/^\s*postgres(ql)?:/i.test(text) || !URL.canParse(text)) {
     throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
   }
 }

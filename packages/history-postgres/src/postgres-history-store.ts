@@ -17,10 +17,11 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { assertWithin, escapeText, OnDemand, ownerToErase } from "@agentfw/core/backend";
+import type { Answer, Call } from "./connection.ts";
 import { assertListCursor, parseCursor } from "./cursors.ts";
 import type { Engine } from "./engine.ts";
-import { conversationKey, encodeText, ownerKey } from "./keys.ts";
+import { conversationKey, ownerKey } from "./keys.ts";
 import {
   type PostgresConnectionOptions,
   type PostgresHistoryStoreOptions,
@@ -30,13 +31,15 @@ import {
 } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
-  checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
   MAX_BATCH_SIZE,
   type RemovedConversations,
   removeInBatches,
 } from "./removing.ts";
+import { schemaOf } from "./schema.ts";
+import { listStatement, type Statements, statementsOn } from "./statements.ts";
+import type { StoreSchema } from "./store-schema.ts";
 import { checkedRange, conditionOf, encodeRecords } from "./write-input.ts";
 
 /**
@@ -71,6 +74,8 @@ export class PostgresHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #settings: Settings;
+  readonly #schema: StoreSchema;
+  readonly #statements: Statements;
   readonly #engine: OnDemand<Engine>;
 
   /**
@@ -91,9 +96,11 @@ export class PostgresHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: this.#settings.maxRecordBytes,
     };
+    this.#schema = schemaOf(this.#settings.schema, this.#settings.partitions);
+    this.#statements = statementsOn(this.#schema.names, this.#settings.prepare);
     this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Engine } = await import("./engine.ts");
-      return new Engine(resolved, this.#settings);
+      const { openEngine } = await import("./engine.ts");
+      return openEngine(resolved, this.#settings, this.#schema);
     });
   }
 
@@ -110,31 +117,33 @@ export class PostgresHistoryStore implements HistoryStore {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal: options.signal });
       return { version, appended: 0 };
     }
-    const { ttlSeconds } = this.#settings;
-    const owner = key.owner === null ? null : encodeText(key.owner);
-    const source = encodeText(key.source);
-    const session = encodeText(key.session);
+    const { ttlSeconds = null } = this.#settings;
+    const owner = key.owner === null ? null : escapeText(key.owner);
+    const source = escapeText(key.source);
+    const session = escapeText(key.session);
     const base = randomInt(1, HIGHEST_BASE);
     const values = [k, ownerKey(key.owner), owner, source, session, idLines, dataLines, condition, ttlSeconds, base];
-    return await this.#run("append", options.signal, (engine, limits) => engine.append(values, limits));
+    const call = { name: "append", kind: "write", mayRepeat: true, request: this.#statements.append(values) } as const;
+    return await this.#call(call, options, (engine, answer) => engine.appendedOf(answer));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
     assertReadOptions(options);
     const k = keyOf(key);
-    const { last, before, withFirst = false, onCorrupt, signal } = options;
+    const { last, before, withFirst = false, onCorrupt } = options;
     // One more than is asked for, to see whether there is one.
     const limit = last === undefined ? null : last + 1;
     const values = [k, limit, before === undefined ? null : parseCursor(before), withFirst];
     // The page is made by what was asked for, whatever the caller does with the options meanwhile.
     const page = { last, before, withFirst, onCorrupt };
-    return await this.#run("read", signal, (engine, limits) => engine.read(values, page, limits));
+    const call = { name: "read", kind: "read", mayRepeat: true, request: this.#statements.read(values) } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.pageOf(reply, page));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    const values = [keyOf(key)];
-    await this.#run("clear", options.signal, (engine, limits) => engine.clear(values, limits));
+    const request = this.#statements.clear([keyOf(key)]);
+    await this.#call({ name: "clear", kind: "write", mayRepeat: false, request }, options, () => {});
   }
 
   async replace(
@@ -148,27 +157,30 @@ export class PostgresHistoryStore implements HistoryStore {
     const { fromId, throughId } = checkedRange(range);
     const { ids, idLines, dataLines } = encodeRecords(records, this.#settings.maxRecordBytes);
     const condition = conditionOf(options.ifVersion);
-    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds];
+    const values = [k, fromId, throughId, idLines, dataLines, condition, this.#settings.ttlSeconds ?? null];
     // What was carried out has another version, or an end less, and so a repetition finds nothing to replace.
     const mayRepeat = condition !== null || !(ids.includes(fromId) && ids.includes(throughId));
-    return await this.#run("replace", options.signal, (engine, limits) => engine.replace(values, mayRepeat, limits));
+    const call = { name: "replace", kind: "write", mayRepeat, request: this.#statements.replace(values) } as const;
+    return await this.#call(call, options, (engine, answer) => engine.replacedOf(answer));
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
     assertListFilter(filter);
-    const { limit = 100, cursor, signal } = options;
+    const { limit = 100, cursor } = options;
     assertCount(limit, "limit", 1);
     if (cursor !== undefined) {
       assertListCursor(cursor);
     }
     const task = {
       ownerKey: "allOwners" in filter ? undefined : ownerKey(filter.owner),
-      source: filter.source === undefined ? undefined : encodeText(filter.source),
+      source: filter.source === undefined ? undefined : escapeText(filter.source),
       limit,
       cursor,
     };
-    return await this.#run("list", signal, (engine, limits) => engine.list(task, limits));
+    const request = listStatement(this.#schema.names, task);
+    const call = { name: "list", kind: "read", mayRepeat: true, request } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.listOf(reply, limit));
   }
 
   /**
@@ -180,11 +192,8 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
-    const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
-    const { signal } = options;
-    return removeInBatches(ERASE_BATCH, () =>
-      this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),
-    );
+    const values = [ownerKey(ownerToErase(filter)), ERASE_BATCH];
+    return this.#remove("erase", values, ERASE_BATCH, options);
   }
 
   /**
@@ -195,11 +204,9 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedConversations> {
     assertCallOptions(options);
-    const { batchSize = 100, signal } = options;
+    const { batchSize = 100 } = options;
     assertWithin(batchSize, "batchSize", 1, MAX_BATCH_SIZE);
-    return removeInBatches(batchSize, () =>
-      this.#run("deleteExpired", signal, (engine, limits) => engine.removeBatch("deleteExpired", [batchSize], limits)),
-    );
+    return this.#remove("deleteExpired", [batchSize], batchSize, options);
   }
 
   /**
@@ -209,7 +216,8 @@ export class PostgresHistoryStore implements HistoryStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal: options.signal };
+    await this.#engine.runWithin("verifySchema", limits, (engine) => engine.layout.verify(limits.signal));
   }
 
   /** Ends the connections that the store made. What was passed in stays open. */
@@ -218,15 +226,29 @@ export class PostgresHistoryStore implements HistoryStore {
     await (await this.#engine.close(this.#settings.timeoutMs))?.close();
   }
 
-  #run<Result>(
-    name: string,
-    signal: AbortSignal | undefined,
-    work: (engine: Engine, limits: CallLimits) => Promise<Result>,
+  #remove(
+    name: "erase" | "deleteExpired",
+    values: unknown[],
+    batchSize: number,
+    options: CallOptions,
+  ): Promise<RemovedConversations> {
+    const call = { name, kind: "write", mayRepeat: true, request: this.#statements[name](values) } as const;
+    return removeInBatches(batchSize, () =>
+      this.#call(call, options, (engine, answer) => engine.removedOf(name, answer)),
+    );
+  }
+
+  #call<Result>(
+    call: Call,
+    { signal }: CallOptions,
+    receive: (engine: Engine, answer: Answer) => Result,
   ): Promise<Result> {
-    return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
+    return this.#engine.runWithin(call.name, limits, async (engine, left) =>
+      receive(engine, await engine.layout.run(call, left)),
+    );
   }
 }
-
 function keyOf(key: HistoryKey): string {
   assertHistoryKey(key);
   return conversationKey(key);

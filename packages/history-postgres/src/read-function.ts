@@ -1,5 +1,5 @@
-import { functionDefinition } from "./function-definition.ts";
 import type { Names } from "./names.ts";
+import { functionDefinition } from "./quoting.ts";
 
 /**
  * The function that reads a page. It gives nothing where there is no conversation; else the version, and then either
@@ -34,9 +34,7 @@ BEGIN
   WHERE r.k = p_key AND r.seq > 0 AND r.seq < coalesce(p_before, 9223372036854775807)
   ORDER BY r.seq DESC LIMIT p_limit;
 END`;
-  return functionDefinition(names.read, "p_key uuid, p_limit bigint, p_before bigint, p_withfirst boolean", {
-    returns: "SETOF text",
-    properties: "STABLE SET enable_sort = off SET enable_bitmapscan = off SET enable_seqscan = off",
-    body,
-  });
+  const head = `${names.read}(p_key uuid, p_limit bigint, p_before bigint, p_withfirst boolean) RETURNS SETOF text
+  STABLE SET enable_sort = off SET enable_bitmapscan = off SET enable_seqscan = off`;
+  return functionDefinition(head, body);
 }

@@ -1,7 +1,9 @@
-import { assertOptions } from "@agentfw/core/backend";
-import { assertPartitions, assertSchemaName, dollarQuoted, LAYOUT, type Names, namesIn } from "./names.ts";
+import { withDefaults } from "@agentfw/core/backend";
+import { assertPartitions, namesIn } from "./names.ts";
+import { assertSchemaName } from "./quoting.ts";
 import { readFunction } from "./read-function.ts";
-import { shapeChecks } from "./shape.ts";
+import { StoreSchema } from "./store-schema.ts";
+import { type Table, tableDefinition } from "./tables.ts";
 import { appendFunction, removeFunctions, replaceFunction } from "./write-functions.ts";
 
 /** Options of {@link schemaSql}. */
@@ -23,79 +25,72 @@ const RECORD_STORAGE = "autovacuum_vacuum_insert_scale_factor = 0.1";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertOptions(options, "options", ["schema", "partitions"]);
-  const { schema = "agentfw", partitions } = options;
+  const { schema, partitions } = withDefaults<Required<SchemaSqlOptions>>(options, "options", {
+    schema: "agentfw",
+    partitions: undefined,
+  });
   assertSchemaName(schema);
   assertPartitions(partitions);
+  return schemaOf(schema, partitions).script();
+}
+
+/** All that the store has in a schema of this name. */
+export function schemaOf(schema: string, partitions: number | undefined): StoreSchema {
   const names = namesIn(schema);
-  const checks = `DO ${dollarQuoted(`\nBEGIN\n${shapeChecks(names)}END`)}`;
-  const statements = [
-    `CREATE SCHEMA IF NOT EXISTS ${names.schema}`,
-    ...tables(names, partitions),
-    checks,
-    ...functionsAndVersion(names),
-  ];
-  return `${statements.join(";\n\n")};\n`;
-}
-
-/** What comes after the tables; the layout's number is last, so where it stands everything does. */
-export function functionsAndVersion(names: Names): string[] {
-  return [
-    readFunction(names),
-    appendFunction(names),
-    replaceFunction(names),
-    ...removeFunctions(names),
-    `CREATE TABLE IF NOT EXISTS ${names.layout} (
-  version integer PRIMARY KEY,
-  applied_at timestamptz NOT NULL DEFAULT now()
-)`,
-    `INSERT INTO ${names.layout} (version) VALUES (${LAYOUT}) ON CONFLICT (version) DO NOTHING`,
-  ];
-}
-
-/** The tables and their indexes. */
-export function tables(names: Names, partitions: number | undefined): string[] {
-  return [
-    ...table(names.conversation, partitions, CONVERSATION_STORAGE, [
-      "k uuid PRIMARY KEY",
-      "owner_key uuid NOT NULL",
+  const conversation: Table = {
+    name: names.conversation,
+    columns: [
+      "k uuid not null",
+      "owner_key uuid not null",
       "owner text",
-      "source text NOT NULL",
-      "session text NOT NULL",
-      "seq bigint NOT NULL",
-      "updated_at timestamptz NOT NULL",
-      "expires_at timestamptz",
+      "source text not null",
+      "session text not null",
+      "seq bigint not null",
+      "updated_at timestamp with time zone not null",
+      "expires_at timestamp with time zone",
       "expires_hour integer",
-    ]),
-    `CREATE INDEX IF NOT EXISTS history_conversation_owner ON ${names.conversation} (owner_key, k)`,
-    `CREATE INDEX IF NOT EXISTS history_conversation_expiry ON ${names.conversation} (expires_hour)
-WHERE expires_hour IS NOT NULL`,
-    ...table(names.record, partitions, RECORD_STORAGE, [
-      "k uuid NOT NULL",
-      "seq bigint NOT NULL",
-      // Compared byte by byte, whatever the database's own rules for text are.
-      'id text COLLATE "C" NOT NULL',
-      "data text NOT NULL",
+    ],
+    keys: ["k"],
+    indexes: ["owner_key,k", "expires_hour"],
+  };
+  const record: Table = {
+    name: names.record,
+    // Ids are compared byte by byte, whatever the database's own rules for text are.
+    columns: [
+      "k uuid not null",
+      "seq bigint not null",
+      'id text COLLATE "C" not null',
+      "data text not null",
       "stamp bigint",
-      "PRIMARY KEY (k, seq)",
-      "UNIQUE (k, id)",
-    ]),
-  ];
+    ],
+    keys: ["k,seq", "k,id"],
+    indexes: [],
+  };
+  return new StoreSchema({
+    schema,
+    names,
+    tables: [conversation, record],
+    creation: [
+      ...tableStatements(conversation, partitions, CONVERSATION_STORAGE),
+      `CREATE INDEX IF NOT EXISTS history_conversation_owner ON ${names.conversation} (owner_key, k)`,
+      `CREATE INDEX IF NOT EXISTS history_conversation_expiry ON ${names.conversation} (expires_hour)
+WHERE expires_hour IS NOT NULL`,
+      ...tableStatements(record, partitions, RECORD_STORAGE),
+    ],
+    functions: [readFunction(names), appendFunction(names), replaceFunction(names), ...removeFunctions(names)],
+  });
 }
 
-/** A table, and its partitions where there are some: those carry the settings then. */
-function table(name: string, partitions: number | undefined, storage: string, columns: readonly string[]): string[] {
-  const create = `CREATE TABLE IF NOT EXISTS ${name} (\n  ${columns.join(",\n  ")}\n)`;
+/** Create a table, and its partitions where there are some: those carry the settings then. */
+function tableStatements(table: Table, partitions: number | undefined, storage: string): string[] {
+  const { name } = table;
   if (partitions === undefined) {
-    return [`${create} WITH (${storage})`];
+    return [`${tableDefinition(table)} WITH (${storage})`];
   }
-  const part = (index: number) => `${name}_${index}`;
-  return [
-    `${create} PARTITION BY HASH (k)`,
-    ...Array.from(
-      { length: partitions },
-      (_, index) => `CREATE TABLE IF NOT EXISTS ${part(index)} PARTITION OF ${name}
+  const parts = Array.from(
+    { length: partitions },
+    (_, index) => `CREATE TABLE IF NOT EXISTS ${name}_${index} PARTITION OF ${name}
 FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${index}) WITH (${storage})`,
-    ),
-  ];
+  );
+  return [`${tableDefinition(table)} PARTITION BY HASH (k)`, ...parts];
 }

@@ -1,5 +1,5 @@
-import { functionDefinition } from "./function-definition.ts";
 import type { Names } from "./names.ts";
+import { functionDefinition } from "./quoting.ts";
 
 /*
  * Writes are functions in the database, because a single SQL statement sees the tables as they were when it began: after
@@ -49,9 +49,11 @@ ${secondLook(names)}  INSERT INTO ${names.record} (k, seq, id, data, stamp)
   END IF;
   RETURN 'stored ' || (v_last + v_count) || ' ' || v_appended;
 END`;
-  const parameters = `p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
-  p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint`;
-  return functionDefinition(names.append, parameters, { returns: "text", body });
+  const head = `${names.append}(
+  p_key uuid, p_owner_key uuid, p_owner text, p_source text, p_session text,
+  p_ids text[], p_data text[], p_version text, p_ttl double precision, p_base bigint
+) RETURNS text`;
+  return functionDefinition(head, body);
 }
 
 /** What an append answers that adds nothing: what an earlier try of the same call was to answer, or that. */
@@ -127,9 +129,11 @@ ${findRun(names)}  DELETE FROM ${names.record} AS r WHERE r.k = p_key AND r.id =
   UPDATE ${names.conversation} AS c SET seq = v_seq, ${TOUCH} WHERE c.k = p_key;
   RETURN 'replaced ' || v_seq;
 END`;
-  const parameters = `p_key uuid, p_from text, p_through text, p_ids text[], p_data text[],
-  p_version text, p_ttl double precision`;
-  return functionDefinition(names.replace, parameters, { returns: "text", body });
+  const head = `${names.replace}(
+  p_key uuid, p_from text, p_through text, p_ids text[], p_data text[],
+  p_version text, p_ttl double precision
+) RETURNS text`;
+  return functionDefinition(head, body);
 }
 
 /** Locks the conversation, judges the version and finds the run. */
@@ -181,7 +185,7 @@ BEGIN
   END LOOP;
   RETURN v_conversations || ' ' || v_records;
 END`;
-    return functionDefinition(name, parameters, { returns: "text", body });
+    return functionDefinition(`${name}(${parameters}) RETURNS text`, body);
   };
   const from = `SELECT c.k FROM ${names.conversation} AS c WHERE`;
   const due = `c.expires_hour <= floor(extract(epoch FROM now()) / 3600) AND c.expires_at <= now()`;

@@ -1,6 +1,5 @@
 import { assertHistoryRecords, type HistoryRecord } from "@agentfw/core";
-import { assertByteLength, assertCallSize, assertIfVersion, assertRange } from "@agentfw/core/backend";
-import { encodeText } from "./keys.ts";
+import { assertByteLength, assertCallSize, assertIfVersion, assertRange, escapeText } from "@agentfw/core/backend";
 
 /** More than this in one statement would hold a conversation's row for too long. */
 const MOST_IN_ONE_CALL = { maxRecords: 100_000, maxBytes: 256 * 1024 * 1024 };
@@ -30,7 +29,7 @@ export function encodeRecords(records: readonly HistoryRecord[], maxRecordBytes:
 /** The condition as the functions take it. @throws `configuration` for a version that is no text. */
 export function conditionOf(ifVersion: unknown): string | null {
   assertIfVersion(ifVersion);
-  return ifVersion === undefined ? null : encodeText(ifVersion);
+  return ifVersion === undefined ? null : escapeText(ifVersion);
 }
 
 /** The ends of a run of records, as they are stored. @throws `configuration` */
@@ -39,11 +38,11 @@ export function checkedRange(range: { readonly fromId: string; readonly throughI
   throughId: string;
 } {
   const { fromId, throughId } = assertRange(range);
-  return { fromId: encodeText(fromId), throughId: encodeText(throughId) };
+  return { fromId: escapeText(fromId), throughId: escapeText(throughId) };
 }
 
 function encodedId({ id }: HistoryRecord, index: number): string {
-  const encoded = encodeText(id);
+  const encoded = escapeText(id);
   // Asked here too: most ids are short, and need no name for an error.
   if (encoded.length * 3 > MAX_ID_BYTES) {
     assertByteLength(encoded, `records[${index}].id`, MAX_ID_BYTES);

@@ -1,5 +1,5 @@
+import { escapeText, unescapeText } from "@agentfw/core/backend";
 import { describe, expect, test } from "vitest";
-import { decodeText, encodeText } from "../src/keys.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
 import { freshSchema, named, openPool, openStore } from "./support/postgres.ts";
 
@@ -22,11 +22,11 @@ const TEXTS = [
 
 describe("texts that the server cannot hold", () => {
   test("are stored by an escape that gives them back", () => {
-    const encoded = TEXTS.map(encodeText);
-    expect(encoded.map(decodeText)).toEqual(TEXTS);
+    const encoded = TEXTS.map(escapeText);
+    expect(encoded.map(unescapeText)).toEqual(TEXTS);
     expect(new Set(encoded).size).toBe(TEXTS.length);
     expect(encoded.filter((text) => /[\0\n]/.test(text) || !text.isWellFormed())).toEqual([]);
-    expect(encodeText("plain")).toBe("plain");
+    expect(escapeText("plain")).toBe("plain");
   });
 
   test("may be owners, sources, sessions and ids, and data holds their escapes", async () => {

@@ -80,6 +80,7 @@ describe("the tables", () => {
       ["record", "k uuid, text text"],
       ["conversation", "k uuid PRIMARY KEY, owner_key uuid, expires_hour integer"],
       ["record", "k uuid NOT NULL, seq bigint NOT NULL, id text NOT NULL, data jsonb NOT NULL"],
+      ["record", "k uuid NOT NULL, seq bigint NOT NULL, id text NOT NULL, data text NOT NULL, stamp bigint"],
     ] as const) {
       const schema = freshSchema();
       await pool.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, name)} (${columns})`);
@@ -128,7 +129,7 @@ describe("a team that owns its schema", () => {
     const schema = freshSchema();
     const admin = openPool();
     await admin.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, "record")} (text text)`);
-    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("other columns");
+    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("must have the columns");
     const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [schema]);
     expect(rows).toEqual([{ tablename: "history_record" }]);
   });

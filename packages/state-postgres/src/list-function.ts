@@ -1,5 +1,5 @@
-import { functionDefinition } from "./function-definition.ts";
 import type { Names } from "./names.ts";
+import { functionDefinition } from "./quoting.ts";
 
 type Order = "ASC" | "DESC";
 
@@ -34,12 +34,11 @@ BEGIN
 ${leap(names, "DESC")}  ELSE
 ${leap(names, "ASC")}  END IF;
 END`;
-  const parameters = "p_owner_key uuid, p_tag_keys uuid[], p_isdescending boolean, p_cursor bigint, p_limit bigint";
-  return functionDefinition(names.list, parameters, {
-    returns: "TABLE (seq text, key text, etag text, tags text)",
-    properties: "STABLE SET enable_sort = off SET enable_bitmapscan = off SET enable_seqscan = off",
-    body,
-  });
+  const head = `${names.list}(
+  p_owner_key uuid, p_tag_keys uuid[], p_isdescending boolean, p_cursor bigint, p_limit bigint
+) RETURNS TABLE (seq text, key text, etag text, tags text)
+  STABLE SET enable_sort = off SET enable_bitmapscan = off SET enable_seqscan = off`;
+  return functionDefinition(head, body);
 }
 
 function ofOwner(names: Names, order: Order): string {

@@ -1,7 +1,7 @@
 import type { StateKey } from "@agentfw/core";
+import { unescapeText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
-import { corruptError } from "./corrupt-error.ts";
-import { decodeText } from "./keys.ts";
+import { errors } from "./errors.ts";
 import { tagsOf } from "./reading.ts";
 
 /** The page that the rows hold: one more than the limit means that there are more. */
@@ -14,7 +14,7 @@ export function pageOf(rows: readonly Row[], limit: number): { keys: StateKey[];
 function stateKeyOf([, key, etag, text]: Row): StateKey {
   const tags = tagsOf(text);
   if (tags === undefined) {
-    throw corruptError("listKeys", "tags");
+    throw errors.corrupt("listKeys: the tags of an item cannot be read", "tags");
   }
-  return { key: decodeText(String(key)), etag: String(etag), tags };
+  return { key: unescapeText(String(key)), etag: String(etag), tags };
 }

@@ -1,4 +1,4 @@
-import { configurationError, utf8Length } from "@agentfw/core";
+import { quotedName } from "./quoting.ts";
 
 /** Version of the stored layout; the functions have it in their names, so that two versions can run side by side. */
 export const LAYOUT = 1;
@@ -36,34 +36,4 @@ export function namesIn(schema: string): Names {
 /** The store's functions. */
 export function functionNames({ put, list, remove, erase, expire }: Names): string[] {
   return [put, list, remove, erase, expire];
-}
-
-/** An identifier, whatever characters it holds. */
-export function quotedName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** A text as a literal, however the server treats backslashes. */
-export function quotedText(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
-  return text.includes("\\") ? `E${quoted}` : quoted;
-}
-
-/** A text between dollar signs, with a tag that it does not hold. */
-export function dollarQuoted(text: string): string {
-  let tag = "$agentfw$";
-  while (text.includes(tag)) {
-    tag = `${tag.slice(0, -1)}_$`;
-  }
-  return `${tag}${text}${tag}`;
-}
-
-/** Refuses what is no identifier, or would be cut by the server. @throws `configuration` */
-export function assertSchemaName(value: unknown): asserts value is string {
-  if (typeof value !== "string" || value === "" || !value.isWellFormed() || value.includes("\0")) {
-    throw configurationError("schema", "must be a text of 1 to 63 bytes without NUL");
-  }
-  if (utf8Length(value) > 63) {
-    throw configurationError("schema", "must be at most 63 UTF-8 bytes: the server would cut it");
-  }
 }

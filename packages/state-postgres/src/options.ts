@@ -1,7 +1,7 @@
 import { assertCount, assertObject, assertTimeout, configurationError } from "@agentfw/core";
-import { assertOptions, assertTtlSeconds, assertWithin } from "@agentfw/core/backend";
+import { assertOptions, assertTtlSeconds, assertWithin, withDefaults } from "@agentfw/core/backend";
 import type { PostgresClient, PostgresPool } from "./client.ts";
-import { assertSchemaName } from "./names.ts";
+import { assertSchemaName } from "./quoting.ts";
 
 /** Where the database is: an address that the store connects to itself, or a pool or client that stays the caller's. */
 export type PostgresConnectionOptions =
@@ -46,13 +46,12 @@ export interface PostgresStateStoreOptions {
 export interface Settings {
   readonly schema: string;
   readonly autoMigrate: boolean;
-  readonly ttlSeconds: number | null;
+  readonly ttlSeconds: number | undefined;
   readonly maxValueBytes: number;
   readonly prepare: boolean;
   readonly timeoutMs: number;
 }
 
-const KNOWN: readonly string[] = ["schema", "autoMigrate", "ttlSeconds", "maxValueBytes", "prepare", "timeoutMs"];
 const MAX_VALUE_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -61,14 +60,19 @@ const MAX_VALUE_BYTES = 256 * 1024 * 1024;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(options: PostgresStateStoreOptions): Settings {
-  assertOptions(options, "options", KNOWN, { autoMigrate: "boolean", prepare: "boolean" });
-  const { schema = "agentfw", autoMigrate = true, prepare = true, timeoutMs = 5000 } = options;
-  const { ttlSeconds, maxValueBytes = 8 * 1024 * 1024 } = options;
-  assertSchemaName(schema);
-  assertWithin(maxValueBytes, "maxValueBytes", 1, MAX_VALUE_BYTES);
-  assertTtlSeconds(ttlSeconds);
-  assertTimeout(timeoutMs, "timeoutMs");
-  return { schema, autoMigrate, ttlSeconds: ttlSeconds ?? null, maxValueBytes, prepare, timeoutMs };
+  const settings = withDefaults<Settings>(options, "options", {
+    schema: "agentfw",
+    autoMigrate: true,
+    ttlSeconds: undefined,
+    maxValueBytes: 8 * 1024 * 1024,
+    prepare: true,
+    timeoutMs: 5000,
+  });
+  assertSchemaName(settings.schema);
+  assertWithin(settings.maxValueBytes, "maxValueBytes", 1, MAX_VALUE_BYTES);
+  assertTtlSeconds(settings.ttlSeconds);
+  assertTimeout(settings.timeoutMs, "timeoutMs");
+  return settings;
 }
 
 /** A checked address. */
@@ -127,8 +131,7 @@ function hasMethod(value: unknown, name: string): boolean {
 }
 
 function assertConnectionString(text: unknown): asserts text is string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "postgres:" && url.protocol !== "postgresql:")) {
+  if (typeof text !== "string" || !/^\s*postgres(ql)?:/i.test(text) || !URL.canParse(text)) {
     throw configurationError("connectionString", "must be a URL that begins with postgres:// or postgresql://");
   }
 }

@@ -10,7 +10,8 @@ import {
   type StateStore,
   type Tags,
 } from "@agentfw/core";
-import { assertStateText, assertWithin, type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { assertStateText, assertWithin, OnDemand, ownerToErase } from "@agentfw/core/backend";
+import type { Answer, Call } from "./connection.ts";
 import type { Engine } from "./engine.ts";
 import { ownerKey } from "./keys.ts";
 import {
@@ -22,14 +23,15 @@ import {
 } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
-  checkedOwner,
   type DeleteExpiredOptions,
   type EraseFilter,
   MAX_BATCH_SIZE,
   type RemovedItems,
   removeInBatches,
 } from "./removing.ts";
+import { schemaOf } from "./schema.ts";
 import { assertListOptions, checkedKey, encodeTags, itemNames, matchOf, ownerOf } from "./state-input.ts";
+import { type Statements, statementsOn } from "./statements.ts";
 
 const ERASE_BATCH = 100;
 
@@ -63,6 +65,7 @@ export class PostgresStateStore implements StateStore {
   readonly capabilities: StateCapabilities;
 
   readonly #settings: Settings;
+  readonly #statements: Statements;
   readonly #engine: OnDemand<Engine>;
 
   /**
@@ -74,9 +77,11 @@ export class PostgresStateStore implements StateStore {
     const resolved = resolveConnection(connection);
     this.#settings = resolveOptions(options);
     this.capabilities = { maxValueBytes: this.#settings.maxValueBytes, ttl: true, isolation: true };
+    const schema = schemaOf(this.#settings.schema);
+    this.#statements = statementsOn(schema.names, this.#settings.prepare);
     this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Engine } = await import("./engine.ts");
-      return new Engine(resolved, this.#settings);
+      const { openEngine } = await import("./engine.ts");
+      return openEngine(resolved, this.#settings, schema);
     });
   }
 
@@ -101,25 +106,33 @@ export class PostgresStateStore implements StateStore {
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
     assertCallOptions(options);
-    const values = [checkedKey(ownerOf(options.owner), key)];
-    return await this.#run("get", options.signal, (engine, limits) => engine.get(key, values, limits));
+    const request = this.#statements.get([checkedKey(ownerOf(options.owner), key)]);
+    const call = { name: "get", kind: "read", mayRepeat: true, request } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.itemOf(key, reply));
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
     assertCallOptions(options);
     const match = matchOf(options.ifMatch);
-    const values = [checkedKey(ownerOf(options.owner), key), match];
-    return await this.#run("delete", options.signal, (engine, limits) => engine.delete(match, values, limits));
+    const request = this.#statements.delete([checkedKey(ownerOf(options.owner), key), match]);
+    const call = { name: "delete", kind: "write", mayRepeat: isExact(match), request } as const;
+    return await this.#call(call, options, (engine, answer) => engine.deletedOf(match !== null, answer));
   }
 
   async listKeys(options: StateListOptions = {}): Promise<{ keys: StateKey[]; cursor?: string }> {
     assertCallOptions(options);
-    const { tags, limit = 100, order = "asc", cursor, signal } = options;
+    const { tags, limit = 100, order = "asc", cursor } = options;
     assertListOptions({ limit, order, cursor });
     const owner = ownerOf(options.owner);
     // One more than is asked for, to see whether there is one.
     const values = [ownerKey(owner), encodeTags(owner, tags).keys, order === "desc", cursor ?? null, limit + 1];
-    return await this.#run("listKeys", signal, (engine, limits) => engine.listKeys(limit, values, limits));
+    const call = {
+      name: "listKeys",
+      kind: "read",
+      mayRepeat: true,
+      request: this.#statements.listKeys(values),
+    } as const;
+    return await this.#call(call, options, (engine, { reply }) => engine.pageOf(reply, limit));
   }
 
   /**
@@ -131,11 +144,8 @@ export class PostgresStateStore implements StateStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
-    const values = [ownerKey(checkedOwner(filter)), ERASE_BATCH];
-    const { signal } = options;
-    return removeInBatches(ERASE_BATCH, () =>
-      this.#run("erase", signal, (engine, limits) => engine.removeBatch("erase", values, limits)),
-    );
+    const values = [ownerKey(ownerToErase(filter)), ERASE_BATCH];
+    return this.#remove("erase", values, ERASE_BATCH, options);
   }
 
   /**
@@ -146,11 +156,9 @@ export class PostgresStateStore implements StateStore {
    */
   async deleteExpired(options: DeleteExpiredOptions = {}): Promise<RemovedItems> {
     assertCallOptions(options);
-    const { batchSize = 100, signal } = options;
+    const { batchSize = 100 } = options;
     assertWithin(batchSize, "batchSize", 1, MAX_BATCH_SIZE);
-    return removeInBatches(batchSize, () =>
-      this.#run("deleteExpired", signal, (engine, limits) => engine.removeBatch("deleteExpired", [batchSize], limits)),
-    );
+    return this.#remove("deleteExpired", [batchSize], batchSize, options);
   }
 
   /**
@@ -160,7 +168,8 @@ export class PostgresStateStore implements StateStore {
    */
   async verifySchema(options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    await this.#run("verifySchema", options.signal, (engine, { signal }) => engine.verifySchema(signal));
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal: options.signal };
+    await this.#engine.runWithin("verifySchema", limits, (engine) => engine.layout.verify(limits.signal));
   }
 
   /** Ends the connections that the store made. What was passed in stays open. */
@@ -178,16 +187,38 @@ export class PostgresStateStore implements StateStore {
     // Made here and not by the server, so that one call sent twice has one etag. 96 bits never meet again.
     const etag = randomBytes(12).toString("base64url");
     const item = [k, ...itemNames(owner, key), text, etag, tags.text, tags.keys];
-    const values = [...item, operation === "create", match, this.#settings.ttlSeconds];
-    await this.#run(operation, options.signal, (engine, limits) => engine.put({ operation, match, values }, limits));
+    const values = [...item, operation === "create", match, this.#settings.ttlSeconds ?? null];
+    const request = this.#statements.put(values);
+    const call = { name: operation, kind: "write", mayRepeat: isExact(match), request } as const;
+    await this.#call(call, options, (engine, answer) => engine.assertStored(operation, answer));
     return { etag };
   }
 
-  #run<Result>(
-    name: string,
-    signal: AbortSignal | undefined,
-    work: (engine: Engine, limits: CallLimits) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
+  #remove(
+    name: "erase" | "deleteExpired",
+    values: unknown[],
+    batchSize: number,
+    options: CallOptions,
+  ): Promise<RemovedItems> {
+    const call = { name, kind: "write", mayRepeat: true, request: this.#statements[name](values) } as const;
+    return removeInBatches(batchSize, () =>
+      this.#call(call, options, (engine, answer) => engine.removedOf(name, answer)),
+    );
   }
+
+  #call<Result>(
+    call: Call,
+    { signal }: CallOptions,
+    receive: (engine: Engine, answer: Answer) => Result,
+  ): Promise<Result> {
+    const limits = { timeoutMs: this.#settings.timeoutMs, signal };
+    return this.#engine.runWithin(call.name, limits, async (engine, left) =>
+      receive(engine, await engine.layout.run(call, left)),
+    );
+  }
+}
+
+/** Without an etag to match, a write that is sent again could undo what somebody did in between. */
+function isExact(match: string | null): boolean {
+  return match !== null && match !== "*";
 }

@@ -1,7 +1,7 @@
 import type { StateItem, Tags } from "@agentfw/core";
 import { assertTags, isObjectText } from "@agentfw/core/backend";
 import type { Row } from "./connection.ts";
-import { corruptError } from "./corrupt-error.ts";
+import { errors } from "./errors.ts";
 
 /** The item that the row holds, if there is one. @throws `corrupt` */
 export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefined {
@@ -12,7 +12,8 @@ export function itemOf(key: string, [row]: readonly Row[]): StateItem | undefine
   const tags = tagsOf(tagText);
   const text = String(value);
   if (tags === undefined || !isObjectText(text)) {
-    throw corruptError("get", tags === undefined ? "tags" : "value");
+    const position = tags === undefined ? "tags" : "value";
+    throw errors.corrupt(`get: the ${position} of an item cannot be read`, position);
   }
   return { key, text, etag: String(etag), tags };
 }

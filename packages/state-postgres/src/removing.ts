@@ -1,5 +1,4 @@
-import { assertObject, type CallOptions, configurationError } from "@agentfw/core";
-import { assertOwner } from "@agentfw/core/backend";
+import type { CallOptions } from "@agentfw/core";
 
 /** More than this would take longer than any deadline. */
 export const MAX_BATCH_SIZE = 100_000;
@@ -19,18 +18,6 @@ export interface EraseFilter {
 export interface DeleteExpiredOptions extends CallOptions {
   /** How many items one statement deletes at most, 1 to 100,000. @default 100 */
   readonly batchSize?: number | undefined;
-}
-
-/** Refuses a filter that does not name an owner, or seems to narrow it down. @throws `configuration` */
-export function checkedOwner(filter: EraseFilter): string | null {
-  assertObject(filter, "filter");
-  const { owner } = filter;
-  assertOwner(owner, "filter.owner");
-  const unknown = Object.keys(filter).find((name) => name !== "owner");
-  if (unknown !== undefined) {
-    throw configurationError(`filter.${unknown}`, "narrows nothing down: all that the owner has would be deleted");
-  }
-  return owner;
 }
 
 /** Repeats a batch until one is not full. Not until one is empty: others may go on writing what it deletes. */

@@ -1,7 +1,9 @@
-import { assertOptions } from "@agentfw/core/backend";
+import { withDefaults } from "@agentfw/core/backend";
 import { listFunction } from "./list-function.ts";
-import { assertSchemaName, dollarQuoted, LAYOUT, type Names, namesIn } from "./names.ts";
-import { shapeChecks } from "./shape.ts";
+import { namesIn } from "./names.ts";
+import { assertSchemaName } from "./quoting.ts";
+import { StoreSchema } from "./store-schema.ts";
+import { type Table, tableDefinition } from "./tables.ts";
 import { putFunction, removeFunctions } from "./write-functions.ts";
 
 /** Options of {@link schemaSql}. */
@@ -20,59 +22,50 @@ const ITEM_STORAGE = "fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05";
  * @throws `configuration` naming the option and the rule.
  */
 export function schemaSql(options: SchemaSqlOptions = {}): string {
-  assertOptions(options, "options", ["schema"]);
-  const { schema = "agentfw" } = options;
+  const { schema } = withDefaults(options, "options", { schema: "agentfw" });
   assertSchemaName(schema);
+  return schemaOf(schema).script();
+}
+
+/** All that the store has in a schema of this name. */
+export function schemaOf(schema: string): StoreSchema {
   const names = namesIn(schema);
-  const checks = `DO ${dollarQuoted(`\nBEGIN\n${shapeChecks(names)}END`)}`;
-  const statements = [
-    `CREATE SCHEMA IF NOT EXISTS ${names.schema}`,
-    ...tables(names),
-    checks,
-    ...functionsAndVersion(names),
-  ];
-  return `${statements.join(";\n\n")};\n`;
-}
-
-/** What comes after the tables; the layout's number is last, so where it stands everything does. */
-export function functionsAndVersion(names: Names): string[] {
-  return [
-    putFunction(names),
-    listFunction(names),
-    ...removeFunctions(names),
-    `CREATE TABLE IF NOT EXISTS ${names.layout} (
-  version integer PRIMARY KEY,
-  applied_at timestamptz NOT NULL DEFAULT now()
-)`,
-    `INSERT INTO ${names.layout} (version) VALUES (${LAYOUT}) ON CONFLICT (version) DO NOTHING`,
-  ];
-}
-
-/** The tables and their indexes. The value comes last: what the end of a row has in common with its last version is not logged again. */
-export function tables(names: Names): string[] {
-  return [
-    `CREATE TABLE IF NOT EXISTS ${names.item} (
-  k uuid PRIMARY KEY,
-  owner_key uuid NOT NULL,
-  owner text,
-  key text NOT NULL,
-  seq bigint GENERATED ALWAYS AS IDENTITY,
-  etag text NOT NULL,
-  tags text NOT NULL,
-  tag_keys uuid[] NOT NULL,
-  updated_at timestamptz NOT NULL,
-  expires_at timestamptz,
-  expires_hour integer,
-  value text NOT NULL,
-  UNIQUE (owner_key, seq)
-) WITH (${ITEM_STORAGE})`,
-    `CREATE INDEX IF NOT EXISTS state_item_expiry ON ${names.item} (expires_hour)
+  const item: Table = {
+    name: names.item,
+    // The value comes last: what the end of a row has in common with its last version is not logged again.
+    columns: [
+      "k uuid not null",
+      "owner_key uuid not null",
+      "owner text",
+      "key text not null",
+      "seq bigint GENERATED ALWAYS AS IDENTITY not null",
+      "etag text not null",
+      "tags text not null",
+      "tag_keys uuid[] not null",
+      "updated_at timestamp with time zone not null",
+      "expires_at timestamp with time zone",
+      "expires_hour integer",
+      "value text not null",
+    ],
+    keys: ["k", "owner_key,seq"],
+    indexes: ["expires_hour"],
+  };
+  const tag: Table = {
+    name: names.tag,
+    columns: ["t uuid not null", "seq bigint not null", "k uuid not null"],
+    keys: ["t,seq"],
+    indexes: [],
+  };
+  return new StoreSchema({
+    schema,
+    names,
+    tables: [item, tag],
+    creation: [
+      `${tableDefinition(item)} WITH (${ITEM_STORAGE})`,
+      `CREATE INDEX IF NOT EXISTS state_item_expiry ON ${names.item} (expires_hour)
 WHERE expires_hour IS NOT NULL`,
-    `CREATE TABLE IF NOT EXISTS ${names.tag} (
-  t uuid NOT NULL,
-  seq bigint NOT NULL,
-  k uuid NOT NULL,
-  PRIMARY KEY (t, seq)
-)`,
-  ];
+      tableDefinition(tag),
+    ],
+    functions: [putFunction(names), listFunction(names), ...removeFunctions(names)],
+  });
 }

@@ -6,8 +6,9 @@ import {
   assertOwner,
   assertTagLimits,
   assertTags,
+  escapeText,
 } from "@agentfw/core/backend";
-import { encodeText, itemKey, ownerKey, tagKey } from "./keys.ts";
+import { itemKey, ownerKey, tagKey } from "./keys.ts";
 
 /** Longest key and longest owner, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 8_192;
@@ -36,7 +37,7 @@ export function checkedKey(owner: string | null, key: unknown): string {
 
 /** The names of an item as its row holds them. */
 export function itemNames(owner: string | null, key: string): (string | null)[] {
-  return [ownerKey(owner), owner === null ? null : encodeText(owner), encodeText(key)];
+  return [ownerKey(owner), owner === null ? null : escapeText(owner), escapeText(key)];
 }
 
 /** Tags as they are stored: a JSON text, and what they are looked for by, in one order for the same tags. */
@@ -70,5 +71,5 @@ export function assertListOptions({
 /** Refuses an etag of another type. @throws `configuration` */
 export function matchOf(ifMatch: unknown): string | null {
   assertIfMatch(ifMatch);
-  return ifMatch === undefined ? null : encodeText(ifMatch);
+  return ifMatch === undefined ? null : escapeText(ifMatch);
 }

@@ -2,48 +2,33 @@ import { hash } from "node:crypto";
 import type { PostgresStatement } from "./client.ts";
 import type { Names } from "./names.ts";
 
-/** A statement without its values. */
-export interface Template {
-  readonly name?: string;
-  readonly text: string;
-}
+/** The calls that are a statement of fixed text. */
+export type FixedCall = "get" | "listKeys" | "put" | "delete" | "erase" | "deleteExpired";
 
-/** The texts that a store sends, made once, with names where they are to be kept by the server. */
-export class Statements {
-  readonly get: Template;
-  readonly put: Template;
-  readonly list: Template;
-  readonly remove: Template;
-  readonly erase: Template;
-  readonly deleteExpired: Template;
-  readonly #isPrepared: boolean;
+/** Make a statement of the values of its parameters, in their order, checked. */
+export type Statements = Readonly<Record<FixedCall, (values: unknown[]) => PostgresStatement>>;
 
-  constructor(names: Names, isPrepared: boolean) {
-    this.#isPrepared = isPrepared;
-    const alive = "(i.expires_at IS NULL OR i.expires_at > now())";
-    this.get = this.#template(`SELECT i.etag, i.tags, i.value FROM ${names.item} AS i WHERE i.k = $1 AND ${alive}`);
-    this.list = this.#template(`SELECT * FROM ${call(names.list, 5)} AS answer`);
-    const value = (name: string, parameters: number) => this.#template(`SELECT ${call(name, parameters)} AS answer`);
-    this.put = value(names.put, 11);
-    this.remove = value(names.remove, 2);
-    this.erase = value(names.erase, 2);
-    this.deleteExpired = value(names.expire, 1);
-  }
-
-  /** A name stands for its text and no other, whoever shares the connection. */
-  #template(text: string): Template {
+/**
+ * The statements that a store sends, made once.
+ *
+ * @param isPrepared Whether they have names, under which the server keeps their plans.
+ */
+export function statementsOn(names: Names, isPrepared: boolean): Statements {
+  // A name stands for its text and no other, whoever shares the connection.
+  const made = (text: string) => {
     const name = `agentfw_state_${hash("sha256", text, "hex").slice(0, 24)}`;
-    return this.#isPrepared ? { name, text } : { text };
-  }
-}
-
-function call(name: string, parameters: number): string {
-  return `${name}(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(", ")})`;
-}
-
-/** A statement with its values. */
-export function withValues(template: Template, values: unknown[]): PostgresStatement {
-  const { name, text } = template;
-  // Not spread: this is made for every call.
-  return name === undefined ? { text, values, rowMode: "array" } : { name, text, values, rowMode: "array" };
+    // Not spread: this is made for every call.
+    return (values: unknown[]): PostgresStatement =>
+      isPrepared ? { name, text, values, rowMode: "array" } : { text, values, rowMode: "array" };
+  };
+  return {
+    get: made(
+      `SELECT i.etag, i.tags, i.value FROM ${names.item} AS i WHERE i.k = $1 AND (i.expires_at IS NULL OR i.expires_at > now())`,
+    ),
+    listKeys: made(`SELECT * FROM ${names.list}($1, $2, $3, $4, $5) AS answer`),
+    put: made(`SELECT ${names.put}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS answer`),
+    delete: made(`SELECT ${names.remove}($1, $2) AS answer`),
+    erase: made(`SELECT ${names.erase}($1, $2) AS answer`),
+    deleteExpired: made(`SELECT ${names.expire}($1) AS answer`),
+  };
 }

@@ -1,5 +1,5 @@
-import { functionDefinition } from "./function-definition.ts";
 import type { Names } from "./names.ts";
+import { functionDefinition } from "./quoting.ts";
 
 /*
  * Writes are functions in the database, because a single SQL statement sees the tables as they were when it began: after
@@ -53,9 +53,11 @@ ${judge()}${store(names)}  END LOOP;
   -- Policies may hide a row from reading and not from colliding with it, and nobody would end this.
   RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = 'an item is there that may not be seen';
 END`;
-  const parameters = `p_k uuid, p_owner_key uuid, p_owner text, p_key text, p_value text, p_etag text,
-  p_tags text, p_tag_keys uuid[], p_iscreate boolean, p_match text, p_ttl double precision`;
-  return functionDefinition(names.put, parameters, { returns: "text", body });
+  const head = `${names.put}(
+  p_k uuid, p_owner_key uuid, p_owner text, p_key text, p_value text, p_etag text,
+  p_tags text, p_tag_keys uuid[], p_iscreate boolean, p_match text, p_ttl double precision
+) RETURNS text`;
+  return functionDefinition(head, body);
 }
 
 /** Whether the write may happen, once the row is locked. An item that has its etag already is its own first try's. */
@@ -129,7 +131,7 @@ BEGIN
   END IF;
   RETURN CASE WHEN v_isalive THEN 'deleted' ELSE 'absent' END;
 END`;
-  return functionDefinition(names.remove, "p_k uuid, p_match text", { returns: "text", body });
+  return functionDefinition(`${names.remove}(p_k uuid, p_match text) RETURNS text`, body);
 }
 
 /** A function that deletes a batch of items. It answers how many. */
@@ -153,5 +155,5 @@ BEGIN
   END IF;
   RETURN v_items::text;
 END`;
-  return functionDefinition(name, parameters, { returns: "text", body });
+  return functionDefinition(`${name}(${parameters}) RETURNS text`, body);
 }

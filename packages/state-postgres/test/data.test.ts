@@ -1,5 +1,6 @@
+import { escapeText, unescapeText } from "@agentfw/core/backend";
 import { describe, expect, test } from "vitest";
-import { decodeText, encodeText, itemKey, ownerKey, tagKey } from "../src/keys.ts";
+import { itemKey, ownerKey, tagKey } from "../src/keys.ts";
 import { age, freshSchema, keysOf, named, openPool, openStore, rejection } from "./support/postgres.ts";
 
 const TEXTS = [
@@ -21,11 +22,11 @@ const TEXTS = [
 
 describe("texts that the server cannot hold", () => {
   test("are stored by an escape that gives them back", () => {
-    const encoded = TEXTS.map(encodeText);
-    expect(encoded.map(decodeText)).toEqual(TEXTS);
+    const encoded = TEXTS.map(escapeText);
+    expect(encoded.map(unescapeText)).toEqual(TEXTS);
     expect(new Set(encoded).size).toBe(TEXTS.length);
     expect(encoded.filter((text) => /[\0\n]/.test(text) || !text.isWellFormed())).toEqual([]);
-    expect(encodeText("plain")).toBe("plain");
+    expect(escapeText("plain")).toBe("plain");
   });
 
   test("may be owners, keys, tags and etags to match, and values hold their escapes", async () => {
@@ -142,7 +143,11 @@ describe("what somebody damaged by hand", () => {
       pool.query(`UPDATE ${named(schema, "item")} SET ${column} = $1`, [text]);
     for (const value of ["", '{"cut', "[]", "nonsense"]) {
       await damage("value", value);
-      expect(await rejection(store.get("a"))).toMatchObject({ code: "corrupt", position: "value" });
+      expect(await rejection(store.get("a"))).toMatchObject({
+        code: "corrupt",
+        position: "value",
+        message: "[state-postgres] get: the value of an item cannot be read",
+      });
     }
     for (const tags of ["", "[]", '{"kind":5}']) {
       await damage("tags", tags);

@@ -1,16 +1,8 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
+import { LeasedCalls } from "@agentfw/core/backend";
 import { describe, expect, test } from "vitest";
-import { corruptError } from "../src/corrupt-error.ts";
-import {
-  isConnectionLost,
-  isConnectionOver,
-  isMissing,
-  isOutcomeOpen,
-  isTransient,
-  isUndone,
-  sqlStateOf,
-  toFrameworkError,
-} from "../src/errors.ts";
+import { failureOf, isMissing, sqlStateOf } from "../src/errors.ts";
+import { rejection } from "./support/postgres.ts";
 
 /** An error as the driver makes it of a server's answer. */
 function answer(code: string, message = "some words of the server"): Error {
@@ -106,10 +98,19 @@ function complete([thrown, read, write = read]: Case): [thrown: string, read: Er
   return [thrown, read, write];
 }
 
-function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): void {
-  const mapped = toFrameworkError(error, "set");
+/** What a call rejects with under which the driver throws this. */
+function errorOf(thrown: unknown, kind: "read" | "write" = "read"): Promise<AgentFrameworkError> {
+  const lease = { send: () => Promise.reject(thrown), release: () => {} };
+  const connection = { reconnects: true, lease: async () => lease, close: async () => {} };
+  const calls = new LeasedCalls("state-postgres", connection, failureOf);
+  const limits = { timeoutMs: 50, signal: undefined };
+  return rejection(calls.run({ name: "set", kind, mayRepeat: false, request: undefined }, limits));
+}
+
+async function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): Promise<void> {
+  const mapped = await errorOf(error);
   expect(mapped.code).toBe(read);
-  expect(isOutcomeOpen(error) ? "outcome_unknown" : mapped.code).toBe(write);
+  expect((await errorOf(error, "write")).code).toBe(write);
   expect(mapped.cause).toBe(error);
   expect(mapped.provider).toBe("state-postgres");
   expect(mapped.message).toMatch(/^\[state-postgres\] set: [a-z]/);
@@ -117,19 +118,19 @@ function expectMapped(error: Error, read: ErrorCode, write: ErrorCode): void {
 }
 
 describe("the server's answers", () => {
-  test.each(STATES.map(complete))("SQLSTATE %s is %s", (state, read, write) => {
-    expectMapped(answer(state), read, write);
+  test.each(STATES.map(complete))("SQLSTATE %s is %s", async (state, read, write) => {
+    await expectMapped(answer(state), read, write);
     expect(sqlStateOf(answer(state))).toBe(state);
   });
 
-  test("a pooler that passes no named statements on is told what to set", () => {
+  test("a pooler that passes no named statements on is told what to set", async () => {
     const errors = [
       answer("42P05"),
       answer("26000"),
       answer("08P01", "bind message supplies 4 parameters, but prepared statement requires 2"),
     ];
     for (const error of errors) {
-      const { code, message } = toFrameworkError(error, "get");
+      const { code, message } = await errorOf(error);
       expect(code).toBe("configuration");
       expect(message).toContain("prepare: false");
     }
@@ -142,11 +143,10 @@ describe("what a pooler says under one code for everything", () => {
     "server login has been failing, try again later (server_login_retry)",
     "pgbouncer cannot connect to server",
     "no more connections allowed (max_client_conn)",
-  ])("%s: no server had the statement", (message) => {
+  ])("%s: no server had the statement", async (message) => {
     const error = answer("08P01", message);
-    expect(isTransient(error)).toBe(true);
-    expect(isOutcomeOpen(error)).toBe(false);
-    expect(toFrameworkError(error, "set").code).toBe("unavailable");
+    expect(failureOf(error).fate).toBe("passing");
+    expect((await errorOf(error)).code).toBe("unavailable");
   });
 
   test.each([
@@ -159,28 +159,29 @@ describe("what a pooler says under one code for everything", () => {
     ['database "some" does not exist', "configuration"],
     ["no such database: some", "configuration"],
     ["unsupported startup parameter: options", "configuration"],
-  ] as const)("%s: nobody is let in", (message, code) => {
+  ] as const)("%s: nobody is let in", async (message, code) => {
     const error = Object.assign(answer("08P01", message), { severity: "FATAL" });
-    expect([isTransient(error), isConnectionLost(error), isOutcomeOpen(error)]).toEqual([false, false, false]);
-    expect(isConnectionOver(error)).toBe(true);
-    const mapped = toFrameworkError(error, "set");
+    expect(failureOf(error).fate).toBe("refused");
+    expect(failureOf(error).endsConnection).toBe(true);
+    const mapped = await errorOf(error);
     expect(mapped.code).toBe(code);
     expect(mapped.message).not.toContain("some");
   });
 
-  test.each(["server conn crashed?", "query_timeout", "something new"])("%s: a server may have it", (message) => {
+  test.each(["server conn crashed?", "query_timeout", "something new"])("%s: a server may have it", async (message) => {
     const error = answer("08P01", message);
-    expect(isTransient(error)).toBe(false);
-    expect(isOutcomeOpen(error)).toBe(true);
-    expect(toFrameworkError(error, "set").code).toBe("unavailable");
+    expect(failureOf(error).fate).toBe("lost");
+    expect((await errorOf(error)).code).toBe("unavailable");
   });
 });
 
 test("a connection is over with an error that is not the server's, or that ends it", () => {
   const fatal = Object.assign(answer("28000"), { severity: "FATAL" });
   const over = [new Error("no answer"), fatal, answer("57P01"), answer("57P05"), answer("08P01", "query_wait_timeout")];
-  expect(over.map(isConnectionOver)).not.toContain(false);
-  expect(["57014", "40001", "26000", "53100"].map((state) => isConnectionOver(answer(state)))).not.toContain(true);
+  expect(over.map((error) => failureOf(error).endsConnection)).not.toContain(false);
+  expect(["57014", "40001", "26000", "53100"].map((state) => failureOf(answer(state)).endsConnection)).not.toContain(
+    true,
+  );
 });
 
 describe("what the driver says itself", () => {
@@ -188,40 +189,41 @@ describe("what the driver says itself", () => {
     expectMapped(new Error(message), read, write),
   );
 
-  test.each(SYSTEM.map(complete))("%s is %s", (code, read, write) => {
-    expectMapped(Object.assign(new Error(`connect ${code}`), { code }), read, write);
+  test.each(SYSTEM.map(complete))("%s is %s", async (code, read, write) => {
+    await expectMapped(Object.assign(new Error(`connect ${code}`), { code }), read, write);
     expect(sqlStateOf(Object.assign(new Error(), { code }))).toBe("");
   });
 
-  test("anything else that is thrown is unavailable", () => {
+  test("anything else that is thrown is unavailable", async () => {
     for (const thrown of [undefined, null, "text", { code: 5 }]) {
-      expect(toFrameworkError(thrown, "get")).toMatchObject({ code: "unavailable", cause: thrown });
+      expect(await errorOf(thrown)).toMatchObject({ code: "unavailable", cause: thrown });
     }
   });
 });
 
-test("errors of the framework pass through", () => {
+test("errors of the framework pass through", async () => {
   const error = new AgentFrameworkError("conflict", "another writer came first");
-  expect(toFrameworkError(error, "set")).toBe(error);
+  expect(await errorOf(error)).toBe(error);
 });
 
-test("what may be sent again, and what is missing, is told from the rest", () => {
-  expect(["57P01", "57P02", "57P03", "08006"].map((state) => isConnectionLost(answer(state)))).not.toContain(false);
-  expect(["57014", "57P05", "40001", "42501"].map((state) => isConnectionLost(answer(state)))).not.toContain(true);
-  expect(["40001", "40P01", "40003"].map((state) => isUndone(answer(state)))).toEqual([true, true, false]);
-  expect(["3F000", "42P01", "42883", "42703"].map((state) => isMissing(answer(state)))).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+test.each([
+  ["lost", ["08006", "57P01", "57P02", "57P03"]],
+  ["passing", ["53300", "57P05"]],
+  ["undone", ["40001", "40P01"]],
+  ["refused", ["3F000", "40003", "42501", "42703", "42883", "42P01", "53100", "57014", "57P04"]],
+])("what may be sent again is told from the rest, and each by its SQLSTATE: %s", (fate, states) => {
+  for (const state of states) {
+    expect(failureOf(answer(state)).fate).toBe(fate);
+    expect(failureOf(answer(state)).reason).toContain(`(SQLSTATE ${state})`);
+  }
 });
 
-test("what is stored and cannot be read is named, and told by nothing else", () => {
-  const error = corruptError("get", "value");
-  expect([error.code, error.position, error.message]).toEqual([
-    "corrupt",
-    "value",
-    "[state-postgres] get: the value of an item cannot be read",
-  ]);
+test("what is missing is told from what is another one", () => {
+  const states = ["3F000", "42P01", "42883", "42703"];
+  expect(states.map((state) => isMissing(answer(state)))).toEqual([true, true, true, false]);
+});
+
+test("a connection that ended, an error that nobody knows and a connection that was not to be had are told apart", () => {
+  const messages = ["Connection terminated unexpectedly", "something new", "timeout exceeded when trying to connect"];
+  expect(messages.map((message) => failureOf(new Error(message)).fate)).toEqual(["lost", "unclear", "refused"]);
 });

@@ -60,7 +60,7 @@ test("stores that start on an empty database at once wait for whoever makes the 
   const schema = freshSchema();
   const pool = openPool({ max: 1 });
   const client = await pool.connect();
-  const { lockNumber } = await import("../src/migration.ts");
+  const { lockNumber } = await import("../src/store-schema.ts");
   await client.query("BEGIN");
   await client.query(`SELECT pg_advisory_xact_lock(${lockNumber(schema)})`);
   await client.query(`CREATE SCHEMA "${schema}"`);

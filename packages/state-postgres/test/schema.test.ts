@@ -50,6 +50,7 @@ describe("the tables", () => {
       ["tag", "k uuid, text text"],
       ["item", "k uuid PRIMARY KEY, owner_key uuid, expires_hour integer"],
       ["tag", "t uuid NOT NULL, seq integer NOT NULL, k uuid NOT NULL, PRIMARY KEY (t, seq)"],
+      ["tag", "t uuid NOT NULL, seq bigint NOT NULL, k uuid NOT NULL"],
     ] as const) {
       const schema = freshSchema();
       await pool.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, name)} (${columns})`);
@@ -98,7 +99,7 @@ describe("a team that owns its schema", () => {
     const schema = freshSchema();
     const admin = openPool();
     await admin.query(`CREATE SCHEMA "${schema}"; CREATE TABLE ${named(schema, "tag")} (text text)`);
-    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("other columns");
+    await expect(admin.query(schemaSql({ schema }))).rejects.toThrow("must have the columns");
     const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE schemaname = $1", [schema]);
     expect(rows).toEqual([{ tablename: "state_tag" }]);
   });

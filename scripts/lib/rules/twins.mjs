@@ -21,14 +21,13 @@ const twins = [
   {
     packages: ["history-postgres", "state-postgres"],
     files: [
-      "calls.ts",
       "client.ts",
       "connection.ts",
       "errors.ts",
-      "function-definition.ts",
       "layout.ts",
-      "sqlstates.ts",
-      "verification.ts",
+      "quoting.ts",
+      "store-schema.ts",
+      "tables.ts",
     ],
   },
   { packages: ["history-file", "memory-file"], files: ["writer-identity.ts"] },

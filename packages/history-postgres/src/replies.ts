@@ -1,16 +1,15 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { conflictError, unexpectedAnswer } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
+import { configurationError } from "@agentfw/core";
+import type { Answer } from "./connection.ts";
+import { errors } from "./errors.ts";
 
 /** What the append function said. @throws `conflict` with the current version. */
 export function appendedOf(answer: Answer): { version: string; appended: number } {
   const [outcome, version = "", appended] = wordsOf(answer);
   if (outcome === "conflict") {
-    throw conflictError("append: another writer came first", version);
+    throw errors.conflict("append: another writer came first", version);
   }
   if (outcome !== "stored") {
-    throw unexpectedAnswer("append");
+    throw errors.unexpectedAnswer("append");
   }
   return { version, appended: Number(appended) };
 }
@@ -27,32 +26,40 @@ export function replacedOf(answer: Answer): { version: string } {
     return { version: detail };
   }
   if (answer.isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", "replace: the answer was lost", { provider: PROVIDER });
+    throw errors.outcomeUnknown("replace", "the answer was lost");
   }
   switch (outcome) {
     case "conflict":
-      throw conflictError("replace: another writer came first", detail);
+      throw errors.conflict("replace: another writer came first", detail);
     case "from":
     case "through":
-      throw conflictError(`range.${outcome}Id: the record is no longer stored`, detail);
+      throw errors.conflict(`range.${outcome}Id: the record is no longer stored`, detail);
     case "order":
       throw configurationError("range", "fromId must not come after throughId");
     case "outside":
       throw configurationError(`records[${detail}].id`, "is stored outside of the range");
     default:
-      throw unexpectedAnswer("replace");
+      throw errors.unexpectedAnswer("replace");
   }
 }
 
 /** How much the deleting functions deleted. */
 export function removedOf(operation: string, answer: Answer): { conversations: number; records: number } {
-  const [conversations, records] = wordsOf(answer).map(Number);
-  if (!Number.isSafeInteger(conversations) || !Number.isSafeInteger(records)) {
-    throw unexpectedAnswer(operation);
+  const [conversations = Number.NaN, records = Number.NaN] = wordsOf(answer).map(Number);
+  if (!Number.isSafeInteger(conversations + records)) {
+    throw errors.unexpectedAnswer(operation);
   }
-  return { conversations: Number(conversations), records: Number(records) };
+  return { conversations, records };
 }
 
-function wordsOf({ rows }: Answer): string[] {
-  return String(rows[0]?.[0] ?? "").split(" ");
+function wordsOf({ reply }: Answer): string[] {
+  return String(reply[0]?.[0] ?? "").split(" ");
+}
+
+/** A value that is text in every answer. @throws `unsupported` */
+export function textOf(value: unknown, operation: string): string {
+  if (typeof value !== "string") {
+    throw errors.unexpectedAnswer(operation);
+  }
+  return value;
 }

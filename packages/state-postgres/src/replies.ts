@@ -1,7 +1,5 @@
-import { AgentFrameworkError } from "@agentfw/core";
-import type { Answer } from "./calls.ts";
-import { conflictError, unexpectedAnswer } from "./errors.ts";
-import { PROVIDER } from "./provider.ts";
+import type { Answer } from "./connection.ts";
+import { errors } from "./errors.ts";
 
 /** Returns when the put function stored the item. @throws `conflict`; `outcome_unknown` where that may be its own doing. */
 export function assertStored(operation: "create" | "set", answer: Answer): void {
@@ -11,10 +9,10 @@ export function assertStored(operation: "create" | "set", answer: Answer): void 
   }
   assertCertain(operation, answer);
   if (outcome !== "conflict") {
-    throw unexpectedAnswer(operation);
+    throw errors.unexpectedAnswer(operation);
   }
   const message = operation === "create" ? "an item with this key exists" : "the etag does not match";
-  throw conflictError(`${operation}: ${message}`, current);
+  throw errors.conflict(`${operation}: ${message}`, current);
 }
 
 /**
@@ -29,10 +27,10 @@ export function deletedOf(isConditional: boolean, answer: Answer): boolean {
   }
   assertCertain("delete", answer);
   if (outcome !== "absent" && outcome !== "conflict") {
-    throw unexpectedAnswer("delete");
+    throw errors.unexpectedAnswer("delete");
   }
   if (isConditional) {
-    throw conflictError("delete: the etag does not match", etag);
+    throw errors.conflict("delete: the etag does not match", etag);
   }
   return false;
 }
@@ -41,7 +39,7 @@ export function deletedOf(isConditional: boolean, answer: Answer): boolean {
 export function removedOf(operation: string, answer: Answer): { items: number } {
   const items = Number(wordsOf(answer)[0]);
   if (!Number.isSafeInteger(items)) {
-    throw unexpectedAnswer(operation);
+    throw errors.unexpectedAnswer(operation);
   }
   return { items };
 }
@@ -49,15 +47,13 @@ export function removedOf(operation: string, answer: Answer): { items: number } 
 /** A refusal says nothing when the call may have been carried out before: by then it may have been its own doing. */
 function assertCertain(operation: string, { isRepetition }: Answer): void {
   if (isRepetition) {
-    throw new AgentFrameworkError("outcome_unknown", `${operation}: the connection ended before the answer came`, {
-      provider: PROVIDER,
-    });
+    throw errors.outcomeUnknown(operation, "the connection ended before the answer came");
   }
 }
 
 /** The words of a function's answer; one that is empty is not there. */
-function wordsOf({ rows }: Answer): (string | undefined)[] {
-  return String(rows[0]?.[0] ?? "")
+function wordsOf({ reply }: Answer): (string | undefined)[] {
+  return String(reply[0]?.[0] ?? "")
     .split(" ")
     .map((word) => (word === "" ? undefined : word));
 }
