@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import { deleteCleared } from "./deleting.ts";
-import { conflictError } from "./errors.ts";
+import { failure } from "./errors.ts";
 import { encodeSeal } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
 import { forget, observe, type Task } from "./observing.ts";
@@ -92,7 +92,7 @@ class Appending {
       return { version: tail.version, appended: 0 };
     }
     if (!isAsExpected) {
-      throw conflictError("append: another writer came first", tail.version);
+      throw failure("conflict", "append: another writer came first", { currentVersion: tail.version });
     }
     if (this.#isPatient(tail)) {
       await this.#task.call.pause(jitter(PATIENCE_PAUSE_MS));
@@ -144,7 +144,7 @@ class Appending {
     }
     const { ifVersion = "", records } = this.#input;
     if (ifVersion !== "") {
-      throw conflictError("append: there is no such conversation any more", "");
+      throw failure("conflict", "append: there is no such conversation any more", { currentVersion: "" });
     }
     if (tail !== undefined && tail.seal !== "cleared") {
       return this.#isPatient(tail) ? this.#lookAgain() : this.#write(tail, records);

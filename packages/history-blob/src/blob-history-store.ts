@@ -23,7 +23,7 @@ import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import type { Engine } from "./engine.ts";
 import { type ErasedConversations, type EraseFilter, eraseOwner } from "./erasing.ts";
-import { PROVIDER, unsupportedError } from "./errors.ts";
+import { failure, PROVIDER } from "./errors.ts";
 import { parseListCursor } from "./list-cursor.ts";
 import { loadEngine } from "./load-engine.ts";
 import { type ConversationPlace, conversationPlace, ownerDirectory } from "./names.ts";
@@ -128,13 +128,13 @@ export class BlobHistoryStore implements HistoryStore {
 
   /** Not offered: what is in an append blob cannot be changed. @throws `unsupported` */
   async replace(): Promise<{ version: string }> {
-    throw unsupportedError("replace: append blobs cannot be changed");
+    throw failure("unsupported", "replace: append blobs cannot be changed");
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     assertCallOptions(options);
     if (!this.#settings.list) {
-      throw unsupportedError("list: the store was made with list: false");
+      throw failure("unsupported", "list: the store was made with list: false");
     }
     assertListFilter(filter);
     const { limit = 100, signal } = options;
@@ -182,7 +182,7 @@ export class BlobHistoryStore implements HistoryStore {
   #assertCondition(ifVersion: unknown): void {
     assertIfVersion(ifVersion);
     if (ifVersion !== undefined && !this.#settings.conditionalAppend) {
-      throw unsupportedError("ifVersion: the store was made with conditionalAppend: false");
+      throw failure("unsupported", "ifVersion: the store was made with conditionalAppend: false");
     }
   }
 

@@ -1,6 +1,6 @@
 import { isAgentFrameworkError } from "@agentfw/core";
 import type { Call } from "./call.ts";
-import { unknownOutcome } from "./errors.ts";
+import { failure } from "./errors.ts";
 import { toFrameworkError } from "./verdicts.ts";
 
 /** What a call that ended with an error rejects with: the error depends on what was sent. `signal` is the caller's. */
@@ -9,7 +9,8 @@ export function explainFailure(error: unknown, call: Call, signal: AbortSignal |
   const isLate = isAgentFrameworkError(error, "timeout");
   if (call.isLost || ((isAbort || isLate) && call.isOpen)) {
     const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
-    return unknownOutcome(call.name, reason, isLate ? (call.problem ?? error) : error);
+    const cause = isLate ? (call.problem ?? error) : error;
+    return failure("outcome_unknown", `${call.name}: ${reason}`, { cause });
   }
   if (isAbort || isAgentFrameworkError(error)) {
     return isLate && call.problem !== undefined ? toFrameworkError(call.problem, call.name) : error;

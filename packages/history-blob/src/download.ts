@@ -3,7 +3,6 @@ import type { BlobAppendClient, BlobDownload } from "./client.ts";
 import { quoted } from "./etags.ts";
 import { decodeSegmentInfo } from "./segment.ts";
 import type { Piece } from "./service.ts";
-import { IncompleteDownload } from "./verdicts.ts";
 
 /** What is asked for. Without a count it is everything from `start` on. */
 export interface Range {
@@ -12,7 +11,7 @@ export interface Range {
   readonly count: number | undefined;
 }
 
-/** Downloads a piece of a segment. @throws IncompleteDownload, `corrupt` for a blob that is none of ours */
+/** Downloads a piece of a segment. @throws Error for an answer that is not all of it, `corrupt` for a blob that is none of ours */
 export async function downloadPiece(call: Call, blob: BlobAppendClient, range: Range): Promise<Piece> {
   const { segment, start, count } = range;
   const answer = await blob.download(start, count, { abortSignal: call.signal, maxRetryRequests: 0 });
@@ -33,7 +32,7 @@ function sizeOf(answer: BlobDownload, { start, count }: Range, bytes: number): n
   const [, from, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange ?? "") ?? [];
   const isAll = contentRange === undefined && start === 0 && count === undefined;
   if (blobType === undefined || bytes !== contentLength || (!isAll && Number(from) !== start)) {
-    throw new IncompleteDownload();
+    throw new Error("the download is not what was asked for, or ended before all of it was there");
   }
   return isAll ? bytes : Number(size);
 }

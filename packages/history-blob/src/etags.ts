@@ -1,9 +1,7 @@
-import { IncompleteAnswer } from "./verdicts.ts";
-
 /** The tag of an answer to a write. Without one it is no answer of the service. */
 export function tagOf(etag: string | undefined): string {
   if (etag === undefined || etag === "") {
-    throw new IncompleteAnswer();
+    throw new Error("the answer has no ETag");
   }
   return quoted(etag);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { AgentFrameworkError, type HistoryKey } from "@agentfw/core";
-import { PROVIDER } from "./errors.ts";
+import type { HistoryKey } from "@agentfw/core";
+import { failure } from "./errors.ts";
 
 /**
  * A conversation's blobs are `<prefix>/<owner>/<source>/<session>/s<newest first>-<number>.jsonl`. Each part is readable
@@ -43,9 +43,7 @@ export function conversationPlace(prefix: string, key: HistoryKey, isListed: boo
   }
   const names = Buffer.from(JSON.stringify([key.owner, key.source, key.session])).toString("base64");
   if (names.length > MOST_NAME_BYTES) {
-    throw new AgentFrameworkError("too_large", "key: owner, source and session are too long to be listed", {
-      provider: PROVIDER,
-    });
+    throw failure("too_large", "key: owner, source and session are too long to be listed");
   }
   return { directory, names };
 }

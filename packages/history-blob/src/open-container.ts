@@ -1,6 +1,5 @@
-import { AgentFrameworkError } from "@agentfw/core";
 import type { BlobContainerClient, BlobCredential, BlobTokenCredential } from "./client.ts";
-import { PROVIDER } from "./errors.ts";
+import { failure } from "./errors.ts";
 import type { Address } from "./options.ts";
 
 /** The store tries again by itself, within its own deadline and knowing what it may send twice. */
@@ -13,7 +12,7 @@ const ONE_TRY = { retryOptions: { maxTries: 1 } };
  */
 export async function openContainer(address: Address): Promise<BlobContainerClient> {
   const { ContainerClient } = await import("@azure/storage-blob").catch((cause: unknown) => {
-    throw failure("configuration", "@azure/storage-blob cannot be loaded", cause);
+    throw failure("configuration", "@azure/storage-blob cannot be loaded", { cause });
   });
   try {
     return "url" in address
@@ -21,7 +20,7 @@ export async function openContainer(address: Address): Promise<BlobContainerClie
       : new ContainerClient(address.connectionString, address.containerName, ONE_TRY);
   } catch (cause) {
     const field = "url" in address ? "url" : "connectionString";
-    throw failure("configuration", `${field}: the driver makes nothing of it`, cause);
+    throw failure("configuration", `${field}: the driver makes nothing of it`, { cause });
   }
 }
 
@@ -43,8 +42,4 @@ function strict(credential: BlobCredential | undefined): BlobCredential | undefi
 
 function isToken(credential: BlobCredential): credential is BlobTokenCredential {
   return "getToken" in credential;
-}
-
-function failure(code: "configuration" | "unauthorized", message: string, cause?: unknown): AgentFrameworkError {
-  return new AgentFrameworkError(code, message, { provider: PROVIDER, cause });
 }

@@ -1,6 +1,6 @@
 import type { HistoryPage, HistoryRecord } from "@agentfw/core";
 import { type Cursor, encodeCursor, noCursor } from "./cursor.ts";
-import { conflictError, corruptError } from "./errors.ts";
+import { corruptError, failure } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
 import { DEFAULT_RECORD_BYTES, MOST_PIECE_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
 import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
@@ -35,7 +35,9 @@ export async function readPage(task: Task, input: ReadInput): Promise<HistoryPag
   for (let restarts = 0; ; restarts += 1) {
     const view = await observe(task, cursor === undefined ? last : 1);
     if (cursor !== undefined && (view === undefined || view.version === "" || view.info.life !== cursor.life)) {
-      throw conflictError("before: the record that the cursor points at is no longer stored", view?.version ?? "");
+      throw failure("conflict", "before: the record that the cursor points at is no longer stored", {
+        currentVersion: view?.version ?? "",
+      });
     }
     if (view === undefined || view.version === "") {
       return input.skipsCorrupt ? { ...EMPTY_PAGE, corrupt: [] } : EMPTY_PAGE;

@@ -1,5 +1,5 @@
 import type { BlobListItem } from "./client.ts";
-import { corruptError, unsupportedError } from "./errors.ts";
+import { corruptError, failure } from "./errors.ts";
 import { isCount } from "./line-format.ts";
 
 /** What every blob of ours carries as metadata. */
@@ -56,7 +56,7 @@ export function decodeSegmentInfo(segment: number, metadata: Metadata): SegmentI
   const fields = metadataOf(metadata);
   const layout = Number(fields.get("layout"));
   if (layout > LAYOUT) {
-    throw unsupportedError(`the blob has layout version ${layout}; this package reads ${LAYOUT}`);
+    throw failure("unsupported", `the blob has layout version ${layout}; this package reads ${LAYOUT}`);
   }
   const [first, before, base] = ["first", "before", "base"].map((name) => Number(fields.get(name) ?? Number.NaN));
   const life = fields.get("life");

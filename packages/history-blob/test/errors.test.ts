@@ -1,6 +1,6 @@
 import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
 import { expect, test } from "vitest";
-import { IncompleteDownload, toFrameworkError, type Verdict, verdictOf } from "../src/verdicts.ts";
+import { toFrameworkError, type Verdict, verdictOf } from "../src/verdicts.ts";
 
 /** An error as the driver makes it of the service's answer. */
 function answer(statusCode: number, code?: string): Error {
@@ -83,7 +83,7 @@ test("what gives no token is unauthorized, what is unknown is a failure, and our
   for (const name of ["AuthenticationError", "CredentialUnavailableError", "AggregateAuthenticationError"]) {
     expect(toFrameworkError(Object.assign(new Error("no"), { name }), "read").code).toBe("unauthorized");
   }
-  expect(toFrameworkError(new IncompleteDownload(), "read").code).toBe("unavailable");
+  expect(toFrameworkError(new Error("the download ended before its end"), "read").code).toBe("unavailable");
   expect(toFrameworkError("thrown text", "read").code).toBe("unavailable");
   const ours = new AgentFrameworkError("conflict", "another writer came first");
   expect(toFrameworkError(ours, "append")).toBe(ours);
