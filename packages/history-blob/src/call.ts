@@ -1,7 +1,6 @@
-import { withDeadline } from "@agentfw/core";
-import type { CallLimits, OnDemand } from "@agentfw/core/backend";
-import type { Engine } from "./engine.ts";
-import { PROVIDER } from "./errors.ts";
+import { isAgentFrameworkError } from "@agentfw/core";
+import { failure } from "./errors.ts";
+import { toFrameworkError, verdictOf } from "./verdicts.ts";
 
 /** What is asked of a store, while it is being done. */
 export class Call {
@@ -32,15 +31,19 @@ export class Call {
     return this.#controller.signal;
   }
 
-  /** Nobody waits for it any more. */
-  end(): void {
-    this.#controller.abort();
-  }
-
   /** Waits, unless the call is over. @throws when it is */
   async pause(milliseconds: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
     this.signal.throwIfAborted();
+  }
+
+  /** Notes that a request failed. */
+  note(error: unknown, isCommit: boolean): void {
+    const verdict = verdictOf(error);
+    // That others came first is no problem of the service: a call that ran out of time over it was late.
+    this.problem = ["busy", "lost", "refused"].includes(verdict) ? error : undefined;
+    // A driver with retries of its own may be told so of its second try, when the first one was carried out.
+    this.isLost ||= isCommit && ["lost", "condition", "no-blob", "full"].includes(verdict);
   }
 
   /** It is known what became of everything that was sent. */
@@ -48,30 +51,22 @@ export class Call {
     this.isOpen = false;
     this.isLost = false;
   }
+
+  /** Ends a call that failed, and tells what it rejects with: that depends on what was sent. `signal` is the caller's. */
+  fail(error: unknown, signal: AbortSignal | undefined): unknown {
+    this.#controller.abort();
+    const isAbort = signal?.aborted === true && error === signal.reason;
+    const isLate = isAgentFrameworkError(error, "timeout");
+    const cause = isLate ? (this.problem ?? error) : error;
+    if (this.isLost || ((isAbort || isLate) && this.isOpen)) {
+      const reason = isAbort ? "aborted before the answer came" : "the answer was lost";
+      return failure("outcome_unknown", `${this.name}: ${reason}`, { cause });
+    }
+    return isAbort ? error : toFrameworkError(cause, this.name);
+  }
 }
 
-/** What a call does with the engine, when that is there. */
-export type CallBody<T> = (engine: Engine, call: Call) => Promise<T>;
-
-/**
- * Runs a call within its deadline, which counts while the engine is loaded too.
- *
- * @throws errors of the framework, or the reason of an abort before anything was sent.
- */
-export async function runCall<T>(
-  name: string,
-  { timeoutMs, signal }: CallLimits,
-  onDemand: OnDemand<Engine>,
-  body: CallBody<T>,
-): Promise<T> {
-  const call = new Call(name, timeoutMs);
-  // What a late write means is decided by the engine: the deadline cannot know what was sent.
-  const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-  try {
-    return await withDeadline(name, deadline, () => onDemand.run(name, (engine) => body(engine, call)));
-  } catch (error) {
-    call.end();
-    // Without the engine nothing was sent, and the error says all there is.
-    throw onDemand.loaded === undefined ? error : onDemand.loaded.explain(error, call, signal);
-  }
+/** A random part of a time, at least half of it, so that many who wait do not come back together. */
+export function jitter(milliseconds: number): number {
+  return milliseconds * (0.5 + Math.random() / 2);
 }

@@ -1,5 +1,5 @@
 import { Contention } from "./contention.ts";
-import type { Conversation } from "./observing.ts";
+import type { Conversation } from "./task.ts";
 
 /** Conversations whose ends are kept, and ids among them: some 20 MB. */
 const MOST_CONVERSATIONS = 2_000;

@@ -1,4 +1,4 @@
-import { assertListFilter, assertObject, isAgentFrameworkError } from "@agentfw/core";
+import { isAgentFrameworkError } from "@agentfw/core";
 import type { ListCursor } from "./list-cursor.ts";
 import type { ListedPage } from "./listing.ts";
 
@@ -13,25 +13,17 @@ export interface ErasedConversations {
   readonly conversations: number;
 }
 
-/** How the store is asked: each of them has a deadline of its own. */
-export interface Erasing {
-  page(owner: string | null, limit: number, cursor: ListCursor | undefined): Promise<ListedPage>;
-  clear(directory: string): Promise<void>;
-}
-
-const PAGE = 100;
 const AT_ONCE = 8;
 
 /**
- * Clears the conversations of an owner.
+ * Clears all conversations of a listing, by its pages. Each page and each clear has a deadline of its own.
  *
- * @throws `configuration` without an owner; `corrupt` and `unsupported` for a conversation that cannot be cleared, when all
- * others are
+ * @throws `corrupt` and `unsupported` for a conversation that cannot be cleared, when all others are
  */
-export async function eraseOwner(filter: EraseFilter, { page, clear }: Erasing): Promise<ErasedConversations> {
-  assertObject(filter, "filter");
-  const { owner } = filter;
-  assertListFilter({ owner });
+export async function eraseListed(
+  pageAt: (cursor: ListCursor | undefined) => Promise<ListedPage>,
+  clear: (directory: string) => Promise<void>,
+): Promise<ErasedConversations> {
   let cursor: ListCursor | undefined;
   let conversations = 0;
   const left: unknown[] = [];
@@ -48,12 +40,12 @@ export async function eraseOwner(filter: EraseFilter, { page, clear }: Erasing):
     }
   };
   do {
-    const found = await page(owner, PAGE, cursor);
-    for (let at = 0; at < found.conversations.length; at += AT_ONCE) {
-      const some = found.conversations.slice(at, at + AT_ONCE);
+    const page = await pageAt(cursor);
+    for (let at = 0; at < page.conversations.length; at += AT_ONCE) {
+      const some = page.conversations.slice(at, at + AT_ONCE);
       await Promise.all(some.map(({ directory }) => erase(directory)));
     }
-    cursor = found.cursor;
+    cursor = page.cursor;
   } while (cursor !== undefined);
   if (left.length > 0) {
     throw left[0];

@@ -1,14 +1,8 @@
 import { createHash } from "node:crypto";
 import type { HistoryKey } from "@agentfw/core";
 import { expect, test } from "vitest";
-import {
-  conversationPlace,
-  ownerDirectory,
-  parseBlobName,
-  parseNames,
-  segmentName,
-  segmentNumber,
-} from "../src/names.ts";
+import { parseBlobName, parseNames, segmentName, segmentNumber } from "../src/names.ts";
+import { conversationPlace, ownerDirectory } from "../src/places.ts";
 import { conversation, records } from "./support/conversation.ts";
 import { blobNames, openContainer, openStore } from "./support/storage.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { conversationPlace } from "../src/names.ts";
+import { conversationPlace } from "../src/places.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
 import { type Fault, failing } from "./support/service-proxy.ts";
 import { blobNames, contentOf, openContainer, openProxied, openStore, rewrite } from "./support/storage.ts";
