@@ -7,7 +7,7 @@ import { failure } from "./errors.ts";
 import { encodeSeal, encodeTurn } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
 import { observe } from "./observing.ts";
-import { type End, parse } from "./parsing.ts";
+import type { End } from "./parsing.ts";
 import { readBack } from "./reading-back.ts";
 import { Tail } from "./tail.ts";
 import type { Task } from "./task.ts";
@@ -83,7 +83,7 @@ class Appending {
     }
     const { turn, life } = sent;
     let count: number | undefined;
-    if (tail !== undefined && !tail.isAbsent && tail.info.life === life) {
+    if (tail?.info.life === life && tail.version !== "") {
       // Others may have written more behind it than a look at the end shows.
       await readBack(this.#task, tail, () => tail.knowsFrom(turn));
       count = tail.countOf({ turn, write: this.#writeName });
@@ -133,7 +133,7 @@ class Appending {
     const life = randomBytes(12).toString("base64url");
     const made = await this.#task.create({ segment, life, first: segment, before: 0, base: 0 });
     if (made !== undefined) {
-      this.#task.conversation.tail = new Tail(made, parse(made));
+      this.#task.conversation.tail = new Tail(made);
     }
     return made && this.#task.conversation.tail;
   }

@@ -31,15 +31,14 @@ export class Conversations {
 
   #trim(): void {
     let ids = 0;
-    let keep = 0;
-    for (const { tail } of [...this.#kept.values()].reverse()) {
+    for (const { tail } of this.#kept.values()) {
       ids += tail?.idCount ?? 0;
-      if (ids > MOST_IDS || keep === MOST_CONVERSATIONS) {
-        break;
-      }
-      keep += 1;
     }
-    for (const directory of [...this.#kept.keys()].slice(0, this.#kept.size - keep)) {
+    for (const [directory, { tail }] of this.#kept) {
+      if (ids <= MOST_IDS && this.#kept.size <= MOST_CONVERSATIONS) {
+        return;
+      }
+      ids -= tail?.idCount ?? 0;
       this.#kept.delete(directory);
     }
   }

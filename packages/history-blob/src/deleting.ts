@@ -31,7 +31,7 @@ async function segmentsUpTo(task: Task, { segment, life, first }: SegmentInfo): 
     found.push(...page.items);
     marker = page.marker;
   } while (marker !== undefined);
-  const numberOf = (item: BlobListItem) => task.numberOf(item) ?? Number.POSITIVE_INFINITY;
+  const numberOf = (item: BlobListItem) => task.numberOf(item.name) ?? Number.POSITIVE_INFINITY;
   if (!found.some((item) => numberOf(item) === segment && lifeOf(item) === life)) {
     return [];
   }

@@ -1,6 +1,6 @@
 import type { Call } from "./call.ts";
 import type { BlobAppendClient } from "./client.ts";
-import { quoted } from "./etags.ts";
+import { tagOf } from "./etags.ts";
 import type { Piece } from "./parsing.ts";
 import { decodeSegmentInfo } from "./segment.ts";
 
@@ -31,5 +31,5 @@ export async function downloadPiece(
     throw new Error("the download is not what was asked for, or ended before all of it was there");
   }
   const info = decodeSegmentInfo(segment, metadata);
-  return { info, start, bytes, end: { etag: quoted(etag), size: Number(size), blocks } };
+  return { info, start, bytes, end: { etag: tagOf(etag), size: Number(size), blocks } };
 }

@@ -1,12 +1,10 @@
-/** The tag of an answer to a write. Without one it is no answer of the service. */
+/**
+ * The tag of an answer, as a condition takes it: listings give tags without quotes, headers with them. An answer without one
+ * is none of the service's.
+ */
 export function tagOf(etag: string | undefined): string {
-  if (etag === undefined || etag === "") {
+  if (!etag) {
     throw new Error("the answer has no ETag");
   }
-  return quoted(etag);
-}
-
-/** Listings give tags without quotes, headers with them. */
-export function quoted(etag: string | undefined): string {
-  return `"${(etag ?? "").replaceAll('"', "")}"`;
+  return `"${etag.replaceAll('"', "")}"`;
 }

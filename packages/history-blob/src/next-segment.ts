@@ -1,7 +1,6 @@
 import { removeEmpty } from "./deleting.ts";
 import { segmentName } from "./names.ts";
 import { holdsLife, listNewest } from "./newest.ts";
-import { parse } from "./parsing.ts";
 import { Tail } from "./tail.ts";
 import type { Task } from "./task.ts";
 
@@ -22,6 +21,6 @@ export async function openNext(task: Task, tail: Tail): Promise<Tail | undefined
     await removeEmpty(task, segmentName(task.conversation.directory, made.info.segment), made.end.etag);
     return undefined;
   }
-  task.conversation.tail = new Tail(made, parse(made), tail);
+  task.conversation.tail = new Tail(made, tail);
   return task.conversation.tail;
 }

@@ -1,10 +1,9 @@
-import type { BlobListItem } from "./client.ts";
 import { removeEmpty } from "./deleting.ts";
 import { corruptError } from "./errors.ts";
-import { quoted } from "./etags.ts";
+import { tagOf } from "./etags.ts";
 import { holdsLife, listNewest } from "./newest.ts";
 import { emptyPiece, type Parsed, parse } from "./parsing.ts";
-import { decodeSegmentInfo, segmentPosition } from "./segment.ts";
+import { decodeSegmentInfo, type SegmentInfo, segmentPosition } from "./segment.ts";
 import { Tail } from "./tail.ts";
 import type { Task } from "./task.ts";
 
@@ -15,6 +14,13 @@ export interface View {
   readonly parsed: Parsed;
   /** What the tail knows may be of a later moment. */
   readonly version: string;
+}
+
+/** A segment as a listing gives it. */
+interface Listed {
+  readonly info: SegmentInfo;
+  readonly size: number;
+  readonly etag: string;
 }
 
 /** What a record is taken to need before any is known. */
@@ -60,13 +66,13 @@ async function lookAgain(task: Task, tail: Tail, records: number): Promise<View 
   if (isNews) {
     tail.advance(piece, parsed);
   }
-  const { version } = isNews ? tail : new Tail(piece, parsed);
+  const { version } = isNews ? tail : new Tail(piece, undefined, parsed);
   return parsed.last.seal === undefined ? { tail, parsed, version } : undefined;
 }
 
 async function locate(task: Task, known: Tail | undefined, records: number): Promise<View | undefined> {
   const { conversation } = task;
-  const [newest] = await withoutStrays(task, await listNewest(task));
+  const newest = await newestOf(task);
   if (newest === undefined) {
     task.forget(known);
     return undefined;
@@ -82,53 +88,48 @@ async function locate(task: Task, known: Tail | undefined, records: number): Pro
 }
 
 /**
- * Leaves out, and removes, an empty segment that follows none: its writer ended after it had made it too late, when all of
- * the conversation was cleared and deleted.
+ * The newest segment. Passes over, and removes, an empty one that follows none: its writer ended after it had made it too late,
+ * when all of the conversation was cleared and deleted.
+ *
+ * @throws `corrupt` for a blob of someone else
  */
-async function withoutStrays(task: Task, items: readonly BlobListItem[]): Promise<readonly BlobListItem[]> {
-  const [newest, ...older] = items;
-  if (newest === undefined || newest.properties.contentLength !== 0 || newest.properties.blobType !== "AppendBlob") {
-    return items;
+async function newestOf(task: Task): Promise<Listed | undefined> {
+  const items = await listNewest(task);
+  for (const [index, { name, properties, metadata }] of items.entries()) {
+    const { contentLength: size = 0, blobType, etag } = properties;
+    const info = decodeSegmentInfo(task.numberOf(name), metadata);
+    // An older segment may have been made a block blob, which can be cooled and archived. Not the newest.
+    if (blobType !== "AppendBlob") {
+      throw corruptError("a blob of another type stands under the name", segmentPosition(info.segment));
+    }
+    if (size > 0 || info.first === info.segment || holdsLife(items.slice(index + 1), info.life)) {
+      return { info, size, etag: tagOf(etag) };
+    }
+    await removeEmpty(task, name, etag);
   }
-  const segment = segmentOf(task, newest);
-  const { first, life } = decodeSegmentInfo(segment, newest.metadata);
-  if (first === segment || holdsLife(older, life)) {
-    return items;
-  }
-  await removeEmpty(task, newest.name, newest.properties.etag);
-  return withoutStrays(task, older);
+  return undefined;
 }
 
-/**
- * Reads the end of a segment that a listing gave, until there is a turn in it. Where it comes behind one that is known, all of
- * it, so that the ids that are known stay known.
- */
+/** Reads the end of a segment until there is a turn in it; all of it where it comes behind the one that is known. */
 async function readEnd(
   task: Task,
-  item: BlobListItem,
+  { info, size, etag }: Listed,
   records: number,
   known: Tail | undefined,
 ): Promise<View | undefined> {
-  const segment = segmentOf(task, item);
-  const { contentLength = 0, blobType, etag } = item.properties;
-  if (blobType !== "AppendBlob") {
-    // An older segment may have been made a block blob, which can be cooled and archived. Not the newest.
-    throw corruptError("a blob of another type stands under the name", segmentPosition(segment));
-  }
-  const before = known?.last.seal === "next" && known.info.segment === segment - 1 ? known : undefined;
-  const isAll = before !== undefined && contentLength <= MOST_FIRST_BYTES;
-  for (let bytes = isAll ? contentLength : pieceBytes(records); ; bytes *= 8) {
-    const start = Math.max(0, contentLength - bytes);
-    const piece =
-      contentLength === 0
-        ? emptyPiece(decodeSegmentInfo(segment, item.metadata), quoted(etag))
-        : await task.read(segment, start);
-    if (piece === undefined) {
+  const isNext = known?.info.life === info.life && known.info.segment === info.segment - 1;
+  const before = isNext && known.last.seal === "next" ? known : undefined;
+  const isAll = before !== undefined && size <= MOST_FIRST_BYTES;
+  for (let bytes = isAll ? size : pieceBytes(records); ; bytes *= 8) {
+    const start = Math.max(0, size - bytes);
+    const piece = size === 0 ? emptyPiece(info, etag) : await task.read(info.segment, start);
+    if (piece?.info.life !== info.life) {
       return undefined;
     }
     const parsed = parse(piece);
     if (start === 0 || parsed.entries.some(({ turn }) => turn !== undefined)) {
-      const tail = new Tail(piece, parsed, start === 0 && before?.info.life === piece.info.life ? before : undefined);
+      // The ids that are known of the segment before stay known.
+      const tail = new Tail(piece, start === 0 ? before : undefined, parsed);
       return { tail, parsed, version: tail.version };
     }
   }
@@ -138,13 +139,4 @@ async function readEnd(
 function later(known: Tail | undefined, seen: Tail): Tail {
   const isSame = known?.info.life === seen.info.life && known.info.segment === seen.info.segment;
   return isSame && known.end.size >= seen.end.size && known.idCount >= seen.idCount ? known : seen;
-}
-
-/** The number of a listed segment. @throws `corrupt` for a blob under a name that none of ours has */
-function segmentOf(task: Task, item: BlobListItem): number {
-  const segment = task.numberOf(item);
-  if (segment === undefined) {
-    throw corruptError("a blob of someone else stands among the segments", "the conversation's folder");
-  }
-  return segment;
 }

@@ -42,11 +42,11 @@ export function lifeOf({ metadata }: Pick<BlobListItem, "metadata">): string | u
 }
 
 /**
- * Reads metadata.
+ * Reads metadata. Without a number the blob has a name that none of ours has.
  *
  * @throws `corrupt` for a blob that is none of ours, `unsupported` for one of a later version.
  */
-export function decodeSegmentInfo(segment: number, metadata: Metadata): SegmentInfo {
+export function decodeSegmentInfo(segment: number | undefined, metadata: Metadata): SegmentInfo {
   const fields = metadataOf(metadata);
   const life = fields.get("life");
   const [layout = 0, first, before, base] = ["layout", "first", "before", "base"].map((name) =>
@@ -55,8 +55,10 @@ export function decodeSegmentInfo(segment: number, metadata: Metadata): SegmentI
   if (layout > LAYOUT) {
     throw failure("unsupported", `the blob has layout version ${layout}; this package reads ${LAYOUT}`);
   }
-  if (layout !== LAYOUT || life === undefined || !isCount(first) || !isCount(before) || !isCount(base)) {
-    throw corruptError("a blob of someone else stands under the name", segmentPosition(segment));
+  const isOurs = layout === LAYOUT && segment !== undefined && life !== undefined;
+  if (!isOurs || !isCount(first) || !isCount(before) || !isCount(base)) {
+    const position = segment === undefined ? "the conversation's folder" : segmentPosition(segment);
+    throw corruptError("a blob of someone else stands among the segments", position);
   }
   return { segment, life, first, before, base };
 }

@@ -1,6 +1,6 @@
 import { DEDUPE_IDS } from "./dedupe.ts";
 import type { TurnName } from "./line-format.ts";
-import type { End, Entry, Last, Parsed, Piece } from "./parsing.ts";
+import { type End, type Entry, type Last, type Parsed, type Piece, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
 
 /** A place between two lines of a segment. What is before the byte `end` is older. */
@@ -37,7 +37,7 @@ export class Tail {
   #ids: Set<string>;
 
   /** The end that a piece shows. `before` is what is known of the sealed segment before, where the piece is all of the next. */
-  constructor(piece: Piece, { entries, front, last }: Parsed, before?: Tail) {
+  constructor(piece: Piece, before?: Tail, { entries, front, last }: Parsed = parse(piece)) {
     const { info, end } = piece;
     this.info = info;
     this.end = end;
@@ -49,14 +49,9 @@ export class Tail {
     this.#take(entries);
   }
 
-  /** Changes with every turn, and never comes back. */
+  /** Changes with every turn, and never comes back. Empty when the conversation is over, or was never begun. */
   get version(): string {
-    return this.isAbsent ? "" : `${this.info.life}.${this.turn}`;
-  }
-
-  /** True when the conversation is over, or was never begun. */
-  get isAbsent(): boolean {
-    return this.last.seal === "cleared" || this.turn === 0;
+    return this.last.seal === "cleared" || this.turn === 0 ? "" : `${this.info.life}.${this.turn}`;
   }
 
   get idCount(): number {

@@ -1,8 +1,8 @@
 import type { Call } from "./call.ts";
-import type { BlobAppendClient, BlobListItem } from "./client.ts";
+import type { BlobAppendClient } from "./client.ts";
 import type { Contention } from "./contention.ts";
 import { downloadPiece } from "./download.ts";
-import { quoted, tagOf } from "./etags.ts";
+import { tagOf } from "./etags.ts";
 import { SEGMENT_PREFIX, segmentName, segmentNumber } from "./names.ts";
 import { type End, emptyPiece, type Piece } from "./parsing.ts";
 import { encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
@@ -39,7 +39,7 @@ export class Task {
   }
 
   /** The number of a segment that a listing gave. Undefined: it is a blob of someone else. */
-  numberOf({ name }: BlobListItem): number | undefined {
+  numberOf(name: string): number | undefined {
     return segmentNumber(name.slice(this.conversation.directory.length));
   }
 
@@ -85,7 +85,7 @@ export class Task {
   async delete(name: string, etag: string): Promise<void> {
     const options = {
       abortSignal: this.call.signal,
-      conditions: { ifMatch: quoted(etag) },
+      conditions: { ifMatch: tagOf(etag) },
       // A blob that has some is not deleted without them, and they hold what is to be gone.
       deleteSnapshots: "include",
     } as const;

@@ -21,42 +21,35 @@ export type Verdict =
   /** It goes wrong in the same way again. */
   | "refused";
 
-type Meaning = readonly [verdict: Verdict, code: ErrorCode, reason: string, ...answers: string[]];
+type Meaning = readonly [verdict: Verdict, code: ErrorCode, reason: string];
 
-/**
- * What answers mean: by the service's error code where that says more than the status, else by the status, else by its
- * class. An error tells both behind the reason.
- */
-const MEANINGS: readonly Meaning[] = [
-  ["condition", "conflict", "another writer came first", "412"],
-  ["full", "unavailable", "the blob is full", "MaxBlobSizeConditionNotMet", "BlockCountExceedsLimit"],
-  ["exists", "conflict", "it exists", "BlobAlreadyExists", "ContainerAlreadyExists", "UnauthorizedBlobOverwrite"],
-  ["no-blob", "unavailable", "the blob is not there", "BlobNotFound"],
-  ["no-container", "configuration", "container: it is not there", "ContainerNotFound"],
-  ["no-range", "unavailable", "the blob is shorter than it was", "InvalidRange"],
-  ["busy", "unavailable", "the service is busy", "429", "503", "ContainerBeingDeleted", "AccountBeingCreated"],
-  ["lost", "unavailable", "the service failed", "408", "5xx", "OperationTimedOut"],
-  ["lost", "unavailable", "the answer is none that the service gives", "2xx"],
-  ["refused", "corrupt", "a blob of another type stands under the name", "InvalidBlobType", "IncorrectBlobType"],
-  ["refused", "configuration", "container: the service does not take its name", "InvalidResourceName"],
-  ["refused", "configuration", "the service does not take the request", "400"],
-  ["refused", "configuration", "the service does not take a header; it may be too old", "InvalidHeaderValue"],
-  ["refused", "too_large", "the service takes nothing of this size", "413", "MetadataTooLarge"],
-  ["refused", "unauthorized", "the service refused the key, the token or its rights", "401", "403"],
-  ["refused", "unauthorized", "the container forbids it", "BlobImmutableDueToPolicy", "ContainerDisabled"],
-  ["refused", "unsupported", "the blob was changed by a newer version of the service", "FeatureVersionMismatch"],
+/** What answers mean, by their status and the service's error code: the first that fits. An error tells both behind the reason. */
+const MEANINGS: readonly (readonly [answer: RegExp, ...meaning: Meaning])[] = [
+  [/MaxBlobSizeConditionNotMet|BlockCountExceedsLimit/, "full", "unavailable", "the blob is full"],
+  [/(?:Blob|Container)AlreadyExists|UnauthorizedBlobOverwrite/, "exists", "conflict", "it exists"],
+  [/ BlobNotFound/, "no-blob", "unavailable", "the blob is not there"],
+  [/ContainerNotFound/, "no-container", "configuration", "container: it is not there"],
+  [/InvalidRange/, "no-range", "unavailable", "the blob is shorter than it was"],
+  [/(?:Invalid|Incorrect)BlobType/, "refused", "corrupt", "a blob of another type stands under the name"],
+  [/InvalidResourceName/, "refused", "configuration", "container: the service does not take its name"],
+  [/InvalidHeaderValue/, "refused", "configuration", "the service does not take a header; it may be too old"],
+  [/TooLarge|^413/, "refused", "too_large", "the service takes nothing of this size"],
+  [/NotSupported|VersionMismatch/, "refused", "unsupported", "the account, or this version, does not offer it"],
+  [/Lease|Sealed/, "refused", "unavailable", "the blob is leased or read-only"],
   [
+    /ImmutableDueToPolicy|ContainerDisabled|^40[13]/,
     "refused",
-    "unsupported",
-    "the account has no append blobs",
-    "HnsOnPathNotSupported",
-    "BlobAccessTierNotSupportedForAccountType",
+    "unauthorized",
+    "the key, the token or a policy does not allow it",
   ],
-  ["refused", "unavailable", "the blob is leased or read-only", "LeaseIdMissing", "LeaseLost", "BlobIsSealed"],
+  [/Being(?:Deleted|Created)|^429|^503/, "busy", "unavailable", "the service is busy"],
+  [/OperationTimedOut|^408|^5/, "lost", "unavailable", "the service failed"],
+  [/^2/, "lost", "unavailable", "the answer is none that the service gives"],
+  [/^412/, "condition", "conflict", "another writer came first"],
+  [/^400/, "refused", "configuration", "the service does not take the request"],
+  // A 404 that does not say what is missing may be a proxy's, and is no empty conversation.
+  [/^\d/, "refused", "unavailable", "the service refused"],
 ];
-
-/** What is none of them. A 404 that does not say what is missing may be a proxy's, and is no empty conversation. */
-const REFUSED: Meaning = ["refused", "unavailable", "the service refused"];
 
 /** Errors of credentials, which are told by their names. */
 const NO_TOKEN = /Authentication|CredentialUnavailable/;
@@ -93,20 +86,15 @@ export function retryAfterMs(error: unknown): number {
 
 function meaningOf(error: unknown): Meaning {
   const coded = codedOf(error);
-  const code = systemCode(coded) ?? "";
-  const status = property(error, "statusCode");
-  const known = meaningOfAnswer(code);
-  if (typeof status !== "number") {
-    return known ?? meaningOfFailure(error, coded);
-  }
-  const [verdict, told, reason] =
-    known ?? meaningOfAnswer(`${status}`) ?? meaningOfAnswer(`${Math.floor(status / 100)}xx`) ?? REFUSED;
   // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
-  return [verdict, told, `${reason} (${status}${/^[A-Za-z]{1,60}$/.test(code) ? ` ${code}` : ""})`];
-}
-
-function meaningOfAnswer(answer: string): Meaning | undefined {
-  return MEANINGS.find((meaning) => meaning.includes(answer, 3));
+  const word = /^[A-Za-z]{1,60}$/.exec(systemCode(coded) ?? "")?.[0] ?? "";
+  const answer = `${property(error, "statusCode") ?? ""} ${word}`;
+  const known = MEANINGS.find(([pattern]) => pattern.test(answer));
+  if (known === undefined) {
+    return meaningOfFailure(error, coded);
+  }
+  const [, verdict, code, reason] = known;
+  return [verdict, code, `${reason} (${answer.trim()})`];
 }
 
 function meaningOfFailure(error: unknown, coded: unknown): Meaning {
