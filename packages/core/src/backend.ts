@@ -5,11 +5,16 @@
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { Contention } from "./backend/contention.ts";
+export { hasMethods } from "./backend/has-methods.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { RecentlyUsed } from "./backend/recently-used.ts";
+export { retryAfterMs } from "./backend/retry-after.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
+export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
-import { jitter } from "./call.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import { deleteCleared } from "./deleting.ts";
 import { failure } from "./errors.ts";
@@ -159,7 +158,7 @@ class Appending {
     if (pending === undefined || pending === this.#writeName || !this.#isAwaited(end.size)) {
       return false;
     }
-    await this.#task.call.pause(jitter(PATIENCE_PAUSE_MS));
+    await this.#task.call.pause(PATIENCE_PAUSE_MS);
     return true;
   }
 

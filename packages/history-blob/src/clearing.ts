@@ -1,11 +1,9 @@
-import { jitter } from "./call.ts";
 import { deleteCleared } from "./deleting.ts";
 import { encodeSeal } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
 import { observe } from "./observing.ts";
-import type { SegmentInfo } from "./segment.ts";
-import { type Task, undefinedFor } from "./task.ts";
-import { verdictOf } from "./verdicts.ts";
+import type { Task } from "./task.ts";
+import { undefinedFor } from "./verdicts.ts";
 
 const PAUSE_MS = 20;
 
@@ -29,20 +27,10 @@ export async function clearConversation(task: Task): Promise<void> {
       task.conversation.tail = undefined;
     }
     if (isCleared) {
-      return deleteAll(task, info);
+      // What becomes of the rest says nothing about that.
+      task.call.done();
+      return deleteCleared(task, info);
     }
-    await task.call.pause(jitter(PAUSE_MS));
-  }
-}
-
-/** Deletes what is cleared, and says what it means when that fails. */
-async function deleteAll(task: Task, cleared: SegmentInfo): Promise<void> {
-  // From here on it has happened, whatever becomes of the rest.
-  task.call.isOpen = true;
-  try {
-    await deleteCleared(task, cleared);
-  } catch (error) {
-    task.call.isLost ||= verdictOf(error) !== "refused";
-    throw error;
+    await task.call.pause(PAUSE_MS);
   }
 }

@@ -1,6 +1,7 @@
 import type { BlobListItem } from "./client.ts";
 import { lifeOf, type SegmentInfo } from "./segment.ts";
-import { type Task, undefinedFor } from "./task.ts";
+import type { Task } from "./task.ts";
+import { undefinedFor } from "./verdicts.ts";
 
 const PAGE = 1_000;
 

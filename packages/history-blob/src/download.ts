@@ -1,16 +1,16 @@
-import type { Call } from "./call.ts";
+import type { SteppedCall } from "@agentfw/core/backend";
 import type { BlobAppendClient } from "./client.ts";
-import { tagOf } from "./etags.ts";
+import { IncompleteAnswer, tagOf } from "./etags.ts";
 import type { Piece } from "./parsing.ts";
 import { decodeSegmentInfo } from "./segment.ts";
 
 /**
  * Downloads a piece of a segment, from `start` to `end` or to its end.
  *
- * @throws Error for an answer that is not all of it, `corrupt` for a blob that is none of ours
+ * @throws IncompleteAnswer for an answer that is not all of it, `corrupt` for a blob that is none of ours
  */
 export async function downloadPiece(
-  call: Call,
+  call: SteppedCall,
   blob: BlobAppendClient,
   segment: number,
   start: number,
@@ -28,7 +28,7 @@ export async function downloadPiece(
   const all = start === 0 && end === undefined ? `bytes 0-0/${bytes.length}` : "";
   const [, from, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange ?? all) ?? [];
   if (blobType === undefined || bytes.length !== contentLength || Number(from) !== start) {
-    throw new Error("the download is not what was asked for, or ended before all of it was there");
+    throw new IncompleteAnswer("the download is not what was asked for, or ended before all of it was there");
   }
   const info = decodeSegmentInfo(segment, metadata);
   return { info, start, bytes, end: { etag: tagOf(etag), size: Number(size), blocks } };

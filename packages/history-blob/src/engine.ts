@@ -1,9 +1,14 @@
-import { type HistoryList, type HistoryPage, withDeadline } from "@agentfw/core";
-import { type CallLimits, KeyedQueue } from "@agentfw/core/backend";
+import type { HistoryList, HistoryPage } from "@agentfw/core";
+import {
+  type CallLimits,
+  Contention,
+  KeyedQueue,
+  RecentlyUsed,
+  runSteps,
+  type SteppedCall,
+} from "@agentfw/core/backend";
 import { type AppendInput, type AppendResult, appendTurn } from "./appending.ts";
-import { Call } from "./call.ts";
 import { clearConversation } from "./clearing.ts";
-import { Conversations } from "./conversations.ts";
 import { type ErasedConversations, eraseListed } from "./erasing.ts";
 import { PROVIDER } from "./errors.ts";
 import { type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
@@ -12,7 +17,12 @@ import type { BlobConnectionOptions } from "./options.ts";
 import type { ConversationPlace } from "./places.ts";
 import { type ReadInput, readPage } from "./reading.ts";
 import { Service } from "./service.ts";
-import { Task } from "./task.ts";
+import { type Conversation, Task } from "./task.ts";
+import { failureOf } from "./verdicts.ts";
+
+/** Conversations whose ends are kept, and ids among them: some 20 MB. */
+const MOST_CONVERSATIONS = 2_000;
+const MOST_IDS = 200_000;
 
 /**
  * Everything of a store that talks to the service and understands its answers, and what it remembers of them. Its input has
@@ -20,7 +30,12 @@ import { Task } from "./task.ts";
  */
 export class Engine {
   readonly #service: Service;
-  readonly #conversations = new Conversations();
+  /** What is known of those that were used last. What is given up is asked for again. */
+  readonly #conversations = new RecentlyUsed<Conversation>(
+    MOST_CONVERSATIONS,
+    MOST_IDS,
+    ({ tail }) => tail?.idCount ?? 0,
+  );
   readonly #queue = new KeyedQueue();
 
   constructor(connection: BlobConnectionOptions, createContainer: boolean) {
@@ -67,23 +82,14 @@ export class Engine {
     );
   }
 
-  /**
-   * Runs a call within its deadline.
-   *
-   * @throws errors of the framework, or the reason of an abort before anything was sent.
-   */
-  async #run<T>(name: string, { timeoutMs, signal }: CallLimits, body: (call: Call) => Promise<T>): Promise<T> {
-    const call = new Call(name, timeoutMs);
-    // What a late write means is decided by the call: the deadline cannot know what was sent.
-    const deadline = { kind: "read", provider: PROVIDER, timeoutMs, signal } as const;
-    try {
-      return await withDeadline(name, deadline, () => body(call));
-    } catch (error) {
-      throw call.fail(error, signal);
-    }
+  #run<T>(name: string, limits: CallLimits, body: (call: SteppedCall) => Promise<T>): Promise<T> {
+    return runSteps(name, { ...limits, provider: PROVIDER, failureOf }, body);
   }
 
-  #taskOf(call: Call, { directory, names }: ConversationPlace): Task {
-    return new Task(call, this.#conversations.find(directory, names), this.#service);
+  #taskOf(call: SteppedCall, { directory, names }: ConversationPlace): Task {
+    const make = () => ({ directory, names, contention: new Contention(), tail: undefined });
+    const conversation = this.#conversations.use(directory, make);
+    conversation.names ??= names;
+    return new Task(call, conversation, this.#service);
   }
 }

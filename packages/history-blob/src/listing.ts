@@ -1,5 +1,5 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList } from "@agentfw/core";
-import type { Call } from "./call.ts";
+import type { SteppedCall } from "@agentfw/core/backend";
 import { encodeListCursor, type ListCursor } from "./list-cursor.ts";
 import { parseBlobName, parseNames } from "./names.ts";
 import { metadataOf } from "./segment.ts";
@@ -38,7 +38,7 @@ export interface ListedPage {
 const MOST_REQUESTS = 20;
 
 /** A page of conversations: it may hold fewer than the limit, or none, and still have a cursor. */
-export async function listConversations(call: Call, service: Service, task: ListTask): Promise<HistoryList> {
+export async function listConversations(call: SteppedCall, service: Service, task: ListTask): Promise<HistoryList> {
   const { source, limit } = task;
   const items: HistoryKeyInfo[] = [];
   let { cursor } = task;
@@ -59,7 +59,7 @@ export async function listConversations(call: Call, service: Service, task: List
 
 /** As many conversations as one page of the service's holds: never more than the limit, and perhaps none. */
 export async function nextPage(
-  call: Call,
+  call: SteppedCall,
   service: Service,
   { prefix, begin, cursor, limit }: ListRange,
 ): Promise<ListedPage> {

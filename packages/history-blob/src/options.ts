@@ -1,5 +1,5 @@
 import { assertTimeout, configurationError } from "@agentfw/core";
-import { assertOptions, assertWithin } from "@agentfw/core/backend";
+import { assertOptions, assertWithin, hasMethods } from "@agentfw/core/backend";
 import type { BlobContainerClient, BlobCredential } from "./client.ts";
 
 /** Where the container is: a client that stays the caller's, or an address that the store opens itself. */
@@ -148,12 +148,6 @@ function demand(isMet: boolean, field: string, rule: string): void {
 
 function matches(value: unknown, pattern: RegExp): boolean {
   return typeof value === "string" && pattern.test(value);
-}
-
-function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return (
-    typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
-  );
 }
 
 function isContainer(value: unknown): boolean {

@@ -1,6 +1,5 @@
-import type { Call } from "./call.ts";
+import type { Contention, SteppedCall } from "@agentfw/core/backend";
 import type { BlobAppendClient } from "./client.ts";
-import type { Contention } from "./contention.ts";
 import { downloadPiece } from "./download.ts";
 import { tagOf } from "./etags.ts";
 import { SEGMENT_PREFIX, segmentName, segmentNumber } from "./names.ts";
@@ -8,7 +7,7 @@ import { type End, emptyPiece, type Piece } from "./parsing.ts";
 import { encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
 import type { ListedBlobs, Service } from "./service.ts";
 import type { Tail } from "./tail.ts";
-import { type Verdict, verdictOf } from "./verdicts.ts";
+import { undefinedFor } from "./verdicts.ts";
 
 /** A conversation, and what this store knows of its end. */
 export interface Conversation {
@@ -23,11 +22,11 @@ const CONTENT_TYPE = "application/x-ndjson";
 
 /** What a call does with a conversation: the requests about its segments. */
 export class Task {
-  readonly call: Call;
+  readonly call: SteppedCall;
   readonly conversation: Conversation;
   readonly #service: Service;
 
-  constructor(call: Call, conversation: Conversation, service: Service) {
+  constructor(call: SteppedCall, conversation: Conversation, service: Service) {
     this.call = call;
     this.conversation = conversation;
     this.#service = service;
@@ -105,13 +104,4 @@ export class Task {
   #ask<T>(segment: number, send: (blob: BlobAppendClient) => Promise<T>, isCommit?: boolean): Promise<T> {
     return this.#service.ask(this.call, segmentName(this.conversation.directory, segment), send, isCommit);
   }
-}
-
-/** Takes failures of these kinds for undefined, and throws every other one. */
-export function undefinedFor(...verdicts: readonly Verdict[]): (error: unknown) => undefined {
-  return (error) => {
-    if (!verdicts.includes(verdictOf(error))) {
-      throw error;
-    }
-  };
 }

@@ -1,6 +1,5 @@
-import { type AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { connectionFailure, systemCode } from "@agentfw/core/backend";
-import { failure } from "./errors.ts";
+import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
 
 /** What the service's answer means for what the store does next. */
 export type Verdict =
@@ -59,29 +58,25 @@ export function verdictOf(error: unknown): Verdict {
   return meaningOf(error)[0];
 }
 
-/**
- * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
- * framework pass through as they are.
- */
-export function toFrameworkError(error: unknown, operation: string): AgentFrameworkError {
-  if (isAgentFrameworkError(error)) {
-    return error;
-  }
-  const [, code, reason] = meaningOf(error);
-  const position = code === "corrupt" ? { position: "the blob as a whole" } : {};
-  return failure(code, `${operation}: ${reason}`, { cause: error, ...position });
-}
-
-/** How long the service asks to be left alone, in milliseconds; 0 where it says nothing. */
-export function retryAfterMs(error: unknown): number {
+/** What the driver threw means to a call. */
+export function failureOf(error: unknown): StepFailure {
+  const [verdict, code, reason] = meaningOf(error);
+  const isFate = verdict === "busy" || verdict === "lost" || verdict === "refused";
+  const fate = isFate ? verdict : verdict === "no-container" ? "refused" : "unmet";
+  const position = code === "corrupt" ? "the blob as a whole" : undefined;
   const headers = property(property(error, "response"), "headers");
   const get = property(headers, "get");
-  const text: unknown = typeof get === "function" ? Reflect.apply(get, headers, ["retry-after"]) : undefined;
-  if (typeof text !== "string") {
-    return 0;
-  }
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
+  const header: unknown = typeof get === "function" ? Reflect.apply(get, headers, ["retry-after"]) : undefined;
+  return { code, reason, position, fate, retryAfterMs: retryAfterMs(header) };
+}
+
+/** Takes failures of these kinds for undefined, and throws every other one. */
+export function undefinedFor(...verdicts: readonly Verdict[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!verdicts.includes(verdictOf(error))) {
+      throw error;
+    }
+  };
 }
 
 function meaningOf(error: unknown): Meaning {
