@@ -4,17 +4,28 @@
  * each other. An entry of its own, because an agent needs none of it.
  */
 
+export { codedCause } from "./backend/coded-cause.ts";
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { Contention } from "./backend/contention.ts";
 export { hasMethods } from "./backend/has-methods.ts";
+export {
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
+export { decodeNamePart, encodeNamePart } from "./backend/name-part.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { RecentlyUsed } from "./backend/recently-used.ts";
+export { assertIdLengths } from "./backend/record-ids.ts";
 export { retryAfterMs } from "./backend/retry-after.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
-export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";
+export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";

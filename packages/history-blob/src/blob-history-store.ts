@@ -1,12 +1,9 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
   assertHistoryKey,
-  assertHistoryRecords,
   assertListFilter,
   assertObject,
-  assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
   type HistoryKey,
@@ -19,12 +16,14 @@ import {
   type ReadOptions,
 } from "@agentfw/core";
 import {
-  assertByteLength,
   assertCallSize,
-  assertIfVersion,
+  assertIdLengths,
   type CallLimits,
   type CallSize,
   OnDemand,
+  ownHistoryRecords,
+  ownListOptions,
+  ownReadOptions,
 } from "@agentfw/core/backend";
 import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
@@ -102,27 +101,26 @@ export class BlobHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const { maxRecordBytes, segmentBytes, segmentBlocks, timeoutMs } = this.#settings;
+    const { maxRecordBytes, conditionalAppend, segmentBytes, segmentBlocks, timeoutMs } = this.#settings;
     const place = this.#placeOf(key);
-    assertHistoryRecords(records, maxRecordBytes);
-    assertCallSize(records, CALL_SIZE);
-    records.forEach(assertIdLength);
+    const copies = ownHistoryRecords(records, maxRecordBytes);
+    assertCallSize(copies, CALL_SIZE);
+    assertIdLengths(copies, MAX_ID_BYTES);
     const { ifVersion, signal } = options;
-    this.#assertCondition(ifVersion);
-    if (records.length === 0) {
+    if (ifVersion !== undefined && !conditionalAppend) {
+      throw failure("unsupported", "ifVersion: the store was made with conditionalAppend: false");
+    }
+    if (copies.length === 0) {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    // What the caller does to the list afterwards is none of ours.
-    const copies = records.map(({ id, data }) => ({ id, data }));
     const input = { records: copies, ifVersion, segmentBytes, segmentBlocks, timeoutMs };
     return this.#run("append", signal, (engine, limits) => engine.append(place, input, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    assertReadOptions(options);
+    const { last = Number.POSITIVE_INFINITY, before, withFirst = false, onCorrupt, signal } = ownReadOptions(options);
     const place = this.#placeOf(key);
-    const { last = Number.POSITIVE_INFINITY, before, withFirst = false, onCorrupt, signal } = options;
     const cursor = before === undefined ? undefined : parseCursor(before);
     const input = { last, cursor, withFirst, skipsCorrupt: onCorrupt === "skip" };
     return this.#run("read", signal, (engine, limits) => engine.read(place, input, limits));
@@ -140,16 +138,14 @@ export class BlobHistoryStore implements HistoryStore {
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
+    const { limit, cursor: text, signal } = ownListOptions(options);
     if (!this.#settings.list) {
       throw failure("unsupported", "list: the store was made with list: false");
     }
     assertListFilter(filter);
-    const { limit = 100, signal } = options;
-    assertCount(limit, "limit", 1);
     const { prefix } = this.#settings;
     const begin = "owner" in filter ? ownerDirectory(prefix, filter.owner, filter.source) : `${prefix}/`;
-    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, begin);
+    const cursor = text === undefined ? undefined : parseListCursor(text, begin);
     const task = { prefix, begin, source: filter.source, limit, cursor };
     return this.#run("list", signal, (engine, limits) => engine.list(task, limits));
   }
@@ -183,25 +179,11 @@ export class BlobHistoryStore implements HistoryStore {
     return conversationPlace(this.#settings.prefix, key, this.#settings.list);
   }
 
-  #assertCondition(ifVersion: unknown): void {
-    assertIfVersion(ifVersion);
-    if (ifVersion !== undefined && !this.#settings.conditionalAppend) {
-      throw failure("unsupported", "ifVersion: the store was made with conditionalAppend: false");
-    }
-  }
-
   #run<T>(
     name: string,
     signal: AbortSignal | undefined,
     work: (engine: Engine, limits: CallLimits) => Promise<T>,
   ): Promise<T> {
     return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
-  }
-}
-
-function assertIdLength({ id }: HistoryRecord, index: number): void {
-  // No UTF-8 text is longer than three bytes a unit, so most ids need no name for an error.
-  if (id.length * 3 > MAX_ID_BYTES) {
-    assertByteLength(id, `records[${index}].id`, MAX_ID_BYTES);
   }
 }

@@ -26,7 +26,7 @@ export async function eraseListed(
 ): Promise<ErasedConversations> {
   let cursor: ListCursor | undefined;
   let conversations = 0;
-  const left: unknown[] = [];
+  let damage: unknown;
   const erase = async (directory: string) => {
     try {
       await clear(directory);
@@ -36,7 +36,7 @@ export async function eraseListed(
       if (!isAgentFrameworkError(error, "corrupt") && !isAgentFrameworkError(error, "unsupported")) {
         throw error;
       }
-      left.push(error);
+      damage ??= error;
     }
   };
   do {
@@ -47,8 +47,8 @@ export async function eraseListed(
     }
     cursor = page.cursor;
   } while (cursor !== undefined);
-  if (left.length > 0) {
-    throw left[0];
+  if (damage !== undefined) {
+    throw damage;
   }
   return { conversations };
 }

@@ -1,7 +1,7 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList } from "@agentfw/core";
-import type { SteppedCall } from "@agentfw/core/backend";
+import { parseHistoryKeyText, type SteppedCall } from "@agentfw/core/backend";
 import { encodeListCursor, type ListCursor } from "./list-cursor.ts";
-import { parseBlobName, parseNames } from "./names.ts";
+import { parseBlobName } from "./names.ts";
 import { metadataOf } from "./segment.ts";
 import type { Service } from "./service.ts";
 
@@ -72,7 +72,7 @@ export async function nextPage(
     if (place !== undefined && place.directory !== directory) {
       directory = place.directory;
       const fields = metadataOf(metadata);
-      const key = place.key ?? parseNames(fields.get("names") ?? "");
+      const key = place.key ?? parseHistoryKeyText(Buffer.from(fields.get("names") ?? "", "base64").toString());
       const isUnused = properties.contentLength === 0 && Number(fields.get("first")) === place.segment;
       conversations.push({ directory, key, updatedAt: properties.lastModified, isUnused });
     }

@@ -3,8 +3,8 @@ import { corruptError } from "./errors.ts";
 import { tagOf } from "./etags.ts";
 import { holdsLife, listNewest } from "./newest.ts";
 import { emptyPiece, type Parsed, parse } from "./parsing.ts";
-import { decodeSegmentInfo, type SegmentInfo, segmentPosition } from "./segment.ts";
-import { Tail } from "./tail.ts";
+import { decodeSegmentInfo, type SegmentInfo } from "./segment.ts";
+import { DEFAULT_RECORD_BYTES, Tail } from "./tail.ts";
 import type { Task } from "./task.ts";
 
 /** The end of a conversation as it was at one moment of this call. */
@@ -23,8 +23,6 @@ interface Listed {
   readonly etag: string;
 }
 
-/** What a record is taken to need before any is known. */
-export const DEFAULT_RECORD_BYTES = 2048;
 /** What is read at once at most. A segment may be larger than what one buffer can hold. */
 export const MOST_PIECE_BYTES: number = 16 * 1024 * 1024;
 const LEAST_PIECE_BYTES = 32 * 1024;
@@ -52,7 +50,7 @@ export async function observe(task: Task, records: number): Promise<View | undef
 /** Undefined: what is known is of no use, or the conversation goes on in another segment. */
 async function lookAgain(task: Task, tail: Tail, records: number): Promise<View | undefined> {
   const { info, end, last } = tail;
-  const newest = Math.max(tail.startOf(records, DEFAULT_RECORD_BYTES), end.size - MOST_PIECE_BYTES);
+  const newest = Math.max(tail.startOf(records), end.size - MOST_PIECE_BYTES);
   // The line feed before a line is left aside with what may stand before it.
   const start = Math.max(0, Math.min(last.anchor, newest) - 1);
   const piece = await task.read(info.segment, start, end.size === 0 ? undefined : end.size + SLACK_BYTES);
@@ -100,7 +98,7 @@ async function newestOf(task: Task): Promise<Listed | undefined> {
     const info = decodeSegmentInfo(task.numberOf(name), metadata);
     // An older segment may have been made a block blob, which can be cooled and archived. Not the newest.
     if (blobType !== "AppendBlob") {
-      throw corruptError("a blob of another type stands under the name", segmentPosition(info.segment));
+      throw corruptError("a blob of another type stands under the name", `segment ${info.segment}`);
     }
     if (size > 0 || info.first === info.segment || holdsLife(items.slice(index + 1), info.life)) {
       return { info, size, etag: tagOf(etag) };

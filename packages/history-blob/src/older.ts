@@ -1,7 +1,7 @@
-import type { AgentFrameworkError } from "@agentfw/core";
-import { corruptError } from "./errors.ts";
+import { AgentFrameworkError } from "@agentfw/core";
+import { PROVIDER } from "./errors.ts";
 import { type Entry, LINE_FEED, type Piece, parse } from "./parsing.ts";
-import { type SegmentInfo, segmentPosition } from "./segment.ts";
+import type { SegmentInfo } from "./segment.ts";
 import type { Task } from "./task.ts";
 
 /** A place between two lines of a conversation. */
@@ -17,27 +17,19 @@ export interface OlderEntries {
   readonly info: SegmentInfo;
 }
 
-/** A place that the conversation should have and has not. */
-export class LostPlace extends Error {
+/** A place that the conversation should have and has not. What is before it cannot be read either. */
+export class LostPlace extends AgentFrameworkError {
   readonly segment: number;
   /** False where the segment is there, and is not as it was written: it ends before, or there are no two lines. */
   readonly isMissing: boolean;
 
   constructor(segment: number, isMissing: boolean) {
-    super(`a part of the conversation is ${isMissing ? "missing" : "not as it was written"}`);
+    const position = `segment ${segment} and what was before it`;
+    const what = `a part of the conversation is ${isMissing ? "missing" : "not as it was written"}`;
+    super("corrupt", `${what} (${position})`, { provider: PROVIDER, position });
     this.segment = segment;
     this.isMissing = isMissing;
   }
-}
-
-/** What callers are told of it. The text itself goes nowhere. */
-export function damaged(operation: string, { segment, message }: LostPlace): AgentFrameworkError {
-  return corruptError(`${operation}: ${message}`, positionBefore(segment));
-}
-
-/** A segment, and all older ones. */
-export function positionBefore(segment: number): string {
-  return `${segmentPosition(segment)} and what was before it`;
 }
 
 /**

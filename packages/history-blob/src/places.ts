@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { HistoryKey } from "@agentfw/core";
+import { type HistoryKey, historyKeyText } from "@agentfw/core";
+import { encodeNamePart } from "@agentfw/core/backend";
 import { failure } from "./errors.ts";
 
 /**
@@ -11,10 +12,6 @@ import { failure } from "./errors.ts";
 const LONGEST_PART = 240;
 /** Stands for no owner. */
 export const UNOWNED = "~unowned";
-/** Stands for the empty text. */
-export const EMPTY = "=";
-/** A dot may neither begin nor end a part: tools and clients take such names for something else. */
-const NOT_PLAIN = /[^A-Za-z0-9._@+-]|^\.|\.$/g;
 /** What a blob's metadata can hold besides what the store itself notes there. */
 const MOST_NAME_BYTES = 5_000;
 
@@ -31,16 +28,12 @@ export interface ConversationPlace {
  *
  * @throws `too_large` for names that no metadata can hold, when they must be found again by `list`.
  */
-export function conversationPlace(
-  prefix: string,
-  { owner, source, session }: HistoryKey,
-  isListed: boolean,
-): ConversationPlace {
-  const directory = `${ownerDirectory(prefix, owner, source)}${encodePart(session)}/`;
+export function conversationPlace(prefix: string, key: HistoryKey, isListed: boolean): ConversationPlace {
+  const directory = `${ownerDirectory(prefix, key.owner, key.source)}${encodePart(key.session)}/`;
   if (!isListed || !/\/~(?!unowned\/)/.test(directory)) {
     return { directory, names: undefined };
   }
-  const names = Buffer.from(JSON.stringify([owner, source, session])).toString("base64");
+  const names = Buffer.from(historyKeyText(key)).toString("base64");
   if (names.length > MOST_NAME_BYTES) {
     throw failure("too_large", "key: owner, source and session are too long to be listed");
   }
@@ -54,10 +47,7 @@ export function ownerDirectory(prefix: string, owner: string | null, source?: st
 }
 
 function encodePart(name: string): string {
-  const escaped = name.replace(NOT_PLAIN, (unit) => `=${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  if (escaped.length > LONGEST_PART) {
-    // JSON text tells lone surrogates apart, which UTF-8 alone does not.
-    return `~${createHash("sha256").update(JSON.stringify(name)).digest("hex")}`;
-  }
-  return escaped || EMPTY;
+  const part = encodeNamePart(name);
+  // JSON text tells lone surrogates apart, which UTF-8 alone does not.
+  return part.length > LONGEST_PART ? `~${createHash("sha256").update(JSON.stringify(name)).digest("hex")}` : part;
 }

@@ -1,4 +1,4 @@
-import { damaged, LostPlace, readOlder } from "./older.ts";
+import { LostPlace, readOlder } from "./older.ts";
 import type { Tail } from "./tail.ts";
 import type { Task } from "./task.ts";
 
@@ -21,7 +21,7 @@ export async function readBack(task: Task, tail: Tail, isEnough: () => boolean):
     // The records of a segment that is gone are gone, and with them the need to know their ids.
     if (!(error instanceof LostPlace) || !error.isMissing) {
       task.forget(tail);
-      throw error instanceof LostPlace ? damaged("append", error) : error;
+      throw error;
     }
   }
   tail.isComplete = true;

@@ -2,10 +2,11 @@ import type { HistoryPage, HistoryRecord } from "@agentfw/core";
 import { type Cursor, encodeCursor, noCursor } from "./cursor.ts";
 import { corruptError, failure } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
-import { DEFAULT_RECORD_BYTES, MOST_PIECE_BYTES, observe, pieceBytes, type View } from "./observing.ts";
-import { damaged, LostPlace, positionBefore, readOlder } from "./older.ts";
+import { MOST_PIECE_BYTES, observe, pieceBytes, type View } from "./observing.ts";
+import { LostPlace, readOlder } from "./older.ts";
 import { type Entry, parse } from "./parsing.ts";
-import { type SegmentInfo, segmentPosition } from "./segment.ts";
+import type { SegmentInfo } from "./segment.ts";
+import { DEFAULT_RECORD_BYTES } from "./tail.ts";
 import type { Task } from "./task.ts";
 
 /** What is to be read. */
@@ -123,20 +124,21 @@ function nextBytes(slots: readonly Slot[], last: number): number {
 function pageOf({ slots, first, lost }: Found, version: string, skipsCorrupt: boolean): HistoryPage {
   const [oldest] = slots;
   const looked = first === undefined || first === oldest ? slots : [first, ...slots];
-  const corrupt = looked.filter(({ record }) => record === undefined).map(positionOf);
+  const unreadable = looked.filter(({ record }) => record === undefined).map(positionOf);
   if (!skipsCorrupt && lost !== undefined) {
-    throw damaged("read", lost);
+    throw lost;
   }
-  if (!skipsCorrupt && corrupt[0] !== undefined) {
-    throw corruptError("read: a stored record cannot be read", corrupt[0]);
+  if (!skipsCorrupt && unreadable[0] !== undefined) {
+    throw corruptError("read: a stored record cannot be read", unreadable[0]);
   }
+  const corrupt = [lost?.position ?? [], unreadable].flat();
   const older = oldest === undefined || lost !== undefined ? undefined : olderThan(oldest);
   return {
     records: slots.flatMap(({ record }) => record ?? []),
     version,
     ...(older === undefined ? {} : { older }),
     ...(first?.record === undefined ? {} : { first: first.record }),
-    ...(skipsCorrupt ? { corrupt: lost === undefined ? corrupt : [positionBefore(lost.segment), ...corrupt] } : {}),
+    ...(skipsCorrupt ? { corrupt } : {}),
   };
 }
 
@@ -187,6 +189,6 @@ function slotsOf(entries: readonly Entry[], info: SegmentInfo): Slot[] {
 }
 
 function positionOf({ info, entry, index }: Slot): string {
-  const position = segmentPosition(info.segment, entry.start);
+  const position = `segment ${info.segment}, byte ${entry.start}`;
   return entry.turn === undefined ? position : `${position}, record ${index}`;
 }

@@ -57,13 +57,8 @@ export function decodeSegmentInfo(segment: number | undefined, metadata: Metadat
   }
   const isOurs = layout === LAYOUT && segment !== undefined && life !== undefined;
   if (!isOurs || !isCount(first) || !isCount(before) || !isCount(base)) {
-    const position = segment === undefined ? "the conversation's folder" : segmentPosition(segment);
+    const position = segment === undefined ? "the conversation's folder" : `segment ${segment}`;
     throw corruptError("a blob of someone else stands among the segments", position);
   }
   return { segment, life, first, before, base };
-}
-
-/** How positions are told in errors. */
-export function segmentPosition(segment: number, byte?: number): string {
-  return byte === undefined ? `segment ${segment}` : `segment ${segment}, byte ${byte}`;
 }

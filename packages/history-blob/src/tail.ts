@@ -18,6 +18,8 @@ interface Known {
   readonly name: TurnName | undefined;
 }
 
+/** What a record is taken to need before any is known. */
+export const DEFAULT_RECORD_BYTES = 2048;
 /** Above this all but the newest of the ids that are kept are given up. */
 const MOST_IDS = 2_000;
 
@@ -110,7 +112,7 @@ export class Tail {
    * Where in this segment the newest `records` begin, as far as is known; else where they may, going by the size of those
    * that are known.
    */
-  startOf(records: number, defaultRecordBytes: number): number {
+  startOf(records: number): number {
     let count = 0;
     for (const { info, ids, start } of this.#known.toReversed()) {
       if (info.segment !== this.info.segment) {
@@ -121,7 +123,7 @@ export class Tail {
         return start;
       }
     }
-    return Math.max(0, this.knownFrom.end - (records - count) * defaultRecordBytes);
+    return Math.max(0, this.knownFrom.end - (records - count) * DEFAULT_RECORD_BYTES);
   }
 
   #moveTo(end: End, change: Partial<Last>): void {

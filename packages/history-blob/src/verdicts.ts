@@ -1,5 +1,5 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
+import { codedCause, connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
 
 /** What the service's answer means for what the store does next. */
 export type Verdict =
@@ -80,7 +80,7 @@ export function undefinedFor(...verdicts: readonly Verdict[]): (error: unknown) 
 }
 
 function meaningOf(error: unknown): Meaning {
-  const coded = codedOf(error);
+  const coded = codedCause(error);
   // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
   const word = /^[A-Za-z]{1,60}$/.exec(systemCode(coded) ?? "")?.[0] ?? "";
   const answer = `${property(error, "statusCode") ?? ""} ${word}`;
@@ -102,12 +102,6 @@ function meaningOfFailure(error: unknown, coded: unknown): Meaning {
   }
   const reason = systemCode(coded) === undefined ? "the driver failed" : "the connection ended";
   return [isAgentFrameworkError(error) ? "refused" : "lost", "unavailable", reason];
-}
-
-/** The error, or the cause of it, that has a code: the service's own, or the driver's in the same place. */
-function codedOf(error: unknown): unknown {
-  const cause = property(error, "cause");
-  return systemCode(error) === undefined && cause !== undefined ? codedOf(cause) : error;
 }
 
 function property(value: unknown, name: string): unknown {
