@@ -61,7 +61,8 @@ export const LINE_FEED = 10;
 const SERVICE_BLOCKS = 50_000;
 
 /** Takes a piece of a segment apart. Unless that begins the segment, everything up to its first line feed is left aside. */
-export function parse({ bytes, start, end: { blocks } }: Piece): Parsed {
+export function parse(piece: Piece): Parsed {
+  const { bytes, start } = piece;
   const entries: Entry[] = [];
   let offset = start === 0 ? 0 : behindLine(bytes, 0);
   let front = start + offset;
@@ -94,15 +95,18 @@ export function parse({ bytes, start, end: { blocks } }: Piece): Parsed {
       }
     }
   }
-  const [first] = run;
-  const last = {
-    anchor: first?.from ?? anchor,
-    settled: first?.from ?? start + bytes.length,
-    seal: seal ?? (blocks < SERVICE_BLOCKS ? undefined : "next"),
-    pending: first?.write,
+  return { entries, front, frontFrom, last: lastOf(piece, anchor, seal, run) };
+}
+
+function lastOf({ bytes, start, end }: Piece, line: number, seal: Last["seal"], run: readonly PartLine[]): Last {
+  const pending = run[0];
+  return {
+    anchor: pending?.from ?? line,
+    settled: pending?.from ?? start + bytes.length,
+    seal: seal ?? (end.blocks < SERVICE_BLOCKS ? undefined : "next"),
+    pending: pending?.write,
     tear: bytes.length === 0 || bytes.at(-1) === LINE_FEED ? "" : "\n",
   };
-  return { entries, front, frontFrom, last };
 }
 
 /** The line that begins at `offset`. Undefined: it cannot be read, or has no line feed. */
