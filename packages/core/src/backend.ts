@@ -4,6 +4,7 @@
  * each other. An entry of its own, because an agent needs none of it.
  */
 
+export { clearListed, type PageToClear } from "./backend/clear-listed.ts";
 export { codedCause } from "./backend/coded-cause.ts";
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { Contention } from "./backend/contention.ts";
@@ -20,7 +21,9 @@ export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { decodeNamePart, encodeNamePart } from "./backend/name-part.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
+export { assertExactlyOne } from "./backend/option-choice.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { type KnownTurn, RecentTurns } from "./backend/recent-turns.ts";
 export { RecentlyUsed } from "./backend/recently-used.ts";
 export { assertIdLengths } from "./backend/record-ids.ts";
 export { retryAfterMs } from "./backend/retry-after.ts";

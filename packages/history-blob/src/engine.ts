@@ -2,6 +2,7 @@ import type { HistoryList, HistoryPage } from "@agentfw/core";
 import {
   type CallLimits,
   Contention,
+  clearListed,
   KeyedQueue,
   RecentlyUsed,
   runSteps,
@@ -9,9 +10,10 @@ import {
 } from "@agentfw/core/backend";
 import { type AppendInput, type AppendResult, appendTurn } from "./appending.ts";
 import { clearConversation } from "./clearing.ts";
-import { type ErasedConversations, eraseListed } from "./erasing.ts";
+import type { ErasedConversations } from "./erasing.ts";
 import { PROVIDER } from "./errors.ts";
-import { type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
+import type { ListCursor } from "./list-cursor.ts";
+import { type ListedConversation, type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
 import { openContainer } from "./open-container.ts";
 import type { BlobConnectionOptions } from "./options.ts";
 import type { ConversationPlace } from "./places.ts";
@@ -59,11 +61,12 @@ export class Engine {
   }
 
   /** Clears everything that a listing gives, also what `list` leaves out. The limits are those of each request. */
-  erase(range: Omit<ListRange, "cursor">, limits: CallLimits): Promise<ErasedConversations> {
-    return eraseListed(
+  async erase(range: Omit<ListRange, "cursor">, limits: CallLimits): Promise<ErasedConversations> {
+    const conversations = await clearListed<ListedConversation, ListCursor>(
       (cursor) => this.#run("erase", limits, (call) => nextPage(call, this.#service, { ...range, cursor })),
-      (directory) => this.#write("erase", { directory, names: undefined }, limits, clearConversation),
+      ({ directory }) => this.#write("erase", { directory, names: undefined }, limits, clearConversation),
     );
+    return { conversations };
   }
 
   /** Waits for the writes that were queued until now, and forgets what is remembered. */

@@ -30,7 +30,7 @@ export interface ListedConversation {
 
 /** One page. Without a cursor it is the last one. */
 export interface ListedPage {
-  readonly conversations: readonly ListedConversation[];
+  readonly items: readonly ListedConversation[];
   readonly cursor: ListCursor | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function listConversations(call: SteppedCall, service: Service, tas
   do {
     requests += 1;
     const page = await nextPage(call, service, { ...task, cursor, limit: limit - items.length });
-    for (const { key, updatedAt, isUnused } of page.conversations) {
+    for (const { key, updatedAt, isUnused } of page.items) {
       if (!isUnused && key !== undefined && (source === undefined || key.source === source)) {
         items.push({ key, updatedAt: updatedAt.toISOString() });
       }
@@ -63,10 +63,10 @@ export async function nextPage(
   service: Service,
   { prefix, begin, cursor, limit }: ListRange,
 ): Promise<ListedPage> {
-  const { items, marker } = await service.list(call, begin, Math.min(limit, 1_000), cursor?.marker);
-  const conversations: ListedConversation[] = [];
+  const { items: blobs, marker } = await service.list(call, begin, Math.min(limit, 1_000), cursor?.marker);
+  const items: ListedConversation[] = [];
   let directory = cursor?.directory ?? "";
-  for (const { name, properties, metadata } of items) {
+  for (const { name, properties, metadata } of blobs) {
     const place = parseBlobName(prefix, name);
     // The newest segment comes first; the others are behind it.
     if (place !== undefined && place.directory !== directory) {
@@ -74,8 +74,8 @@ export async function nextPage(
       const fields = metadataOf(metadata);
       const key = place.key ?? parseHistoryKeyText(Buffer.from(fields.get("names") ?? "", "base64").toString());
       const isUnused = properties.contentLength === 0 && Number(fields.get("first")) === place.segment;
-      conversations.push({ directory, key, updatedAt: properties.lastModified, isUnused });
+      items.push({ directory, key, updatedAt: properties.lastModified, isUnused });
     }
   }
-  return { conversations, cursor: marker === undefined ? undefined : { marker, directory } };
+  return { items, cursor: marker === undefined ? undefined : { marker, directory } };
 }

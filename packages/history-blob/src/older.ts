@@ -4,11 +4,14 @@ import { type Entry, LINE_FEED, type Piece, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
 import type { Task } from "./task.ts";
 
-/** A place between two lines of a conversation. */
+/** A place between two lines of a conversation. What else is known of it saves requests. */
 export interface Place {
   readonly segment: number;
   /** What is before this byte is older. */
   readonly end: number;
+  readonly info?: SegmentInfo | undefined;
+  /** What the piece behind the place says of where to begin. */
+  readonly frontFrom?: number | undefined;
 }
 
 /** Entries that are next to each other, oldest first. */
@@ -34,14 +37,14 @@ export class LostPlace extends AgentFrameworkError {
 
 /**
  * Reads a conversation backwards, from a place to its beginning, across its segments. `bytesOf` tells how much to read at
- * once, about. The place's own `info`, and what the piece behind it says of where to begin, save requests where they are known.
+ * once, about.
  *
  * @throws LostPlace
  */
 export async function* readOlder(
   task: Task,
   { life, first }: SegmentInfo,
-  place: Place & { readonly info?: SegmentInfo; readonly frontFrom?: number | undefined },
+  place: Place,
   bytesOf: () => number,
 ): AsyncGenerator<OlderEntries> {
   let { segment, end, info, frontFrom } = place;

@@ -1,5 +1,5 @@
 import { assertTimeout, configurationError } from "@agentfw/core";
-import { assertOptions, assertWithin, hasMethods } from "@agentfw/core/backend";
+import { assertExactlyOne, assertOptions, assertWithin, hasMethods } from "@agentfw/core/backend";
 import type { BlobContainerClient, BlobCredential } from "./client.ts";
 
 /** Where the container is: a client that stays the caller's, or an address that the store opens itself. */
@@ -107,8 +107,7 @@ export function resolveConnection(connection: BlobConnectionOptions): BlobConnec
   demand(!isContainer(connection), "connection", "must be { container }, not the client itself");
   assertOptions(connection, "connection", CONNECTION);
   const { container, url, credential, connectionString, containerName } = connection;
-  const ways = [container, url, connectionString].filter((way) => way !== undefined);
-  demand(ways.length === 1, "connection", "must have exactly one of container, url and connectionString");
+  assertExactlyOne(connection, "connection", "container", "url", "connectionString");
   demand(
     container === undefined || isContainer(container),
     "container",

@@ -9,9 +9,8 @@ export async function readBack(task: Task, tail: Tail, isEnough: () => boolean):
   if (tail.isComplete || isEnough()) {
     return;
   }
-  const { info, end } = tail.knownFrom;
   try {
-    for await (const older of readOlder(task, tail.info, { segment: info.segment, info, end }, () => PIECE_BYTES)) {
+    for await (const older of readOlder(task, tail.info, tail.knownFrom, () => PIECE_BYTES)) {
       tail.prepend(older.entries, older.info);
       if (isEnough()) {
         return;

@@ -1,13 +1,9 @@
+import { RecentTurns } from "@agentfw/core/backend";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import type { TurnName } from "./line-format.ts";
+import type { Place } from "./older.ts";
 import { type End, type Entry, type Last, type Parsed, type Piece, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
-
-/** A place between two lines of a segment. What is before the byte `end` is older. */
-export interface Place {
-  readonly info: SegmentInfo;
-  readonly end: number;
-}
 
 /** What is known of an entry without its records. */
 interface Known {
@@ -20,9 +16,6 @@ interface Known {
 
 /** What a record is taken to need before any is known. */
 export const DEFAULT_RECORD_BYTES = 2048;
-/** Above this all but the newest of the ids that are kept are given up. */
-const MOST_IDS = 2_000;
-
 /**
  * What a store knows of the end of a conversation: where it is, and the ids of the newest records. It may be out of date
  * at any time: each write says on what it is based, and the service refuses it when that is no longer so.
@@ -35,8 +28,7 @@ export class Tail {
   turn: number;
   /** True when nothing older is to be had. */
   isComplete: boolean;
-  #known: Known[];
-  #ids: Set<string>;
+  readonly #known: RecentTurns<Known>;
 
   /** The end that a piece shows. `before` is what is known of the sealed segment before, where the piece is all of the next. */
   constructor(piece: Piece, before?: Tail, { entries, front, last }: Parsed = parse(piece)) {
@@ -46,8 +38,7 @@ export class Tail {
     this.last = last;
     this.turn = info.base;
     this.isComplete = before?.isComplete ?? (front === 0 && info.segment === info.first);
-    this.#known = before === undefined ? [] : [...before.#known];
-    this.#ids = idsOf(this.#known);
+    this.#known = new RecentTurns(DEDUPE_IDS, before === undefined ? [] : before.#known.turns);
     this.#take(entries);
   }
 
@@ -57,27 +48,27 @@ export class Tail {
   }
 
   get idCount(): number {
-    return this.#ids.size;
+    return this.#known.idCount;
   }
 
   /** Where the oldest of what is known begins. */
   get knownFrom(): Place {
-    const { info, start: end } = this.#known[0] ?? { info: this.info, start: this.last.settled };
-    return { info, end };
+    const { info, start: end } = this.#known.turns[0] ?? { info: this.info, start: this.last.settled };
+    return { segment: info.segment, end, info };
   }
 
   has(id: string): boolean {
-    return this.#ids.has(id);
+    return this.#known.has(id);
   }
 
   /** How many records a turn has, if it is one of those that are known. */
   countOf({ turn, write }: TurnName): number | undefined {
-    return this.#known.findLast(({ name }) => name?.turn === turn && name.write === write)?.ids.length;
+    return this.#known.turns.findLast(({ name }) => name?.turn === turn && name.write === write)?.ids.length;
   }
 
   /** True when every turn from one on is known. */
   knowsFrom(turn: number): boolean {
-    return this.#known.some(({ name }) => name !== undefined && name.turn <= turn);
+    return this.#known.turns.some(({ name }) => name !== undefined && name.turn <= turn);
   }
 
   /** Takes in what a piece that reaches the segment's end says that is new. */
@@ -103,9 +94,7 @@ export class Tail {
 
   /** Takes in what is right before everything that is known. */
   prepend(entries: readonly Entry[], info: SegmentInfo): void {
-    const older = entries.map((entry) => knownOf(entry, info));
-    this.#known = [...older, ...this.#known];
-    this.#ids = idsOf(this.#known);
+    this.#known.prepend(entries.map((entry) => knownOf(entry, info)));
   }
 
   /**
@@ -114,7 +103,7 @@ export class Tail {
    */
   startOf(records: number): number {
     let count = 0;
-    for (const { info, ids, start } of this.#known.toReversed()) {
+    for (const { info, ids, start } of this.#known.turns.toReversed()) {
       if (info.segment !== this.info.segment) {
         return 0;
       }
@@ -138,27 +127,11 @@ export class Tail {
   }
 
   #push(known: Known): void {
-    this.#known.push(known);
-    for (const id of known.ids) {
-      this.#ids.add(id);
-    }
     // A line that cannot be read was a turn too.
     this.turn = known.name?.turn ?? this.turn + 1;
-    const { size } = this.#ids;
-    if (size > MOST_IDS && size - (this.#known[0]?.ids.length ?? 0) >= DEDUPE_IDS) {
-      this.#giveUpOldest();
+    if (this.#known.push(known)) {
+      this.isComplete = false;
     }
-  }
-
-  #giveUpOldest(): void {
-    let ids = 0;
-    const from = this.#known.findLastIndex((known) => {
-      ids += known.ids.length;
-      return ids >= DEDUPE_IDS;
-    });
-    this.#known = this.#known.slice(from);
-    this.#ids = idsOf(this.#known);
-    this.isComplete = false;
   }
 }
 
@@ -169,8 +142,4 @@ function knownOf({ start, turn }: Entry, info: SegmentInfo): Known {
     ids: turn?.records.map(({ id }) => id) ?? [],
     name: turn && { turn: turn.turn, write: turn.write },
   };
-}
-
-function idsOf(known: readonly Known[]): Set<string> {
-  return new Set(known.flatMap(({ ids }) => ids));
 }
