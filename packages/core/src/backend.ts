@@ -4,10 +4,22 @@
  * each other; calls to a server with lost answers and lost connections. An entry of its own, because an agent needs none of it.
  */
 
+export { clearListed, type PageToClear } from "./backend/clear-listed.ts";
+export { codedCause } from "./backend/coded-cause.ts";
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { Contention } from "./backend/contention.ts";
 export { ownerToErase } from "./backend/erase-filter.ts";
 export { escapeText, unescapeText } from "./backend/escaped-text.ts";
+export { hasMethods } from "./backend/has-methods.ts";
+export {
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export {
   type Lease,
@@ -17,11 +29,17 @@ export {
   type LeasedFailure,
   type LeasingConnection,
 } from "./backend/leased-calls.ts";
+export { decodeNamePart, encodeNamePart } from "./backend/name-part.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
+export { assertExactlyOne } from "./backend/option-choice.ts";
 export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
+export { type KnownTurn, RecentTurns } from "./backend/recent-turns.ts";
+export { RecentlyUsed } from "./backend/recently-used.ts";
+export { assertIdLengths } from "./backend/record-ids.ts";
 export { assertRecords } from "./backend/record-input.ts";
+export { retryAfterMs } from "./backend/retry-after.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
 export type {
   OpenCall,
@@ -32,6 +50,7 @@ export type {
 } from "./backend/server-engine.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
+export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { isWholeJson } from "./backend/whole-json.ts";
-export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";
+export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";

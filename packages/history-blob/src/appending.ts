@@ -1,15 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { HistoryRecord } from "@agentfw/core";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import { deleteCleared } from "./deleting.ts";
-import { conflictError } from "./errors.ts";
-import { encodeSeal } from "./line-format.ts";
+import { failure } from "./errors.ts";
+import { encodeSeal, encodeTurn } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
-import { forget, observe, type Task } from "./observing.ts";
-import { type End, type Outgoing, outgoing, withoutTear } from "./outgoing.ts";
+import { observe } from "./observing.ts";
+import type { End } from "./parsing.ts";
 import { readBack } from "./reading-back.ts";
-import { jitter, randomName } from "./service.ts";
 import { Tail } from "./tail.ts";
+import type { Task } from "./task.ts";
 import { verdictOf } from "./verdicts.ts";
 
 /** What is to be appended. */
@@ -36,16 +36,22 @@ const MOST_LOOKS = 2;
 
 /** Appends a turn. The input has been checked. @throws `conflict` under a version that is not the current one */
 export async function appendTurn(task: Task, input: AppendInput): Promise<AppendResult> {
+  const { call, conversation } = task;
+  const { contention, tail: known } = conversation;
   const appending = new Appending(task, input);
-  if (task.conversation.contention.isNear) {
-    await task.call.pause(task.conversation.contention.pauseMs(0));
+  let mustLook = known === undefined || contention.isNear;
+  if (contention.isNear) {
+    await call.pause(contention.pauseMs(0));
   }
   for (let tries = 0; ; tries += 1) {
-    const result = await appending.try();
+    const records = conversation.tail === undefined ? DEDUPE_IDS : 1;
+    const tail = mustLook ? (await observe(task, records))?.tail : known;
+    const result = (await appending.find(tail)) ?? (await appending.try(tail, mustLook));
     if (result !== undefined) {
       return result;
     }
-    await task.call.pause(task.conversation.contention.pauseMs(tries));
+    mustLook = true;
+    await call.pause(contention.pauseMs(tries));
   }
 }
 
@@ -53,13 +59,9 @@ class Appending {
   readonly #task: Task;
   readonly #input: AppendInput;
   /** Tells this call's turn from every other, also from one that was given up and is still on its way. */
-  readonly #writeName = randomUUID().slice(-12);
+  readonly #writeName = randomBytes(6).toString("hex");
   /** The turn that was sent last, and what the end was that it was sent for. */
   #sent: { readonly turn: number; readonly life: string; readonly etag: string } | undefined;
-  /** True when the end must be looked at before anything is decided by it. */
-  #mustLook: boolean;
-  /** True when what is known of the end is of this call. */
-  #hasLooked = false;
   #looksForLost = 0;
   /** The end that the service takes no further block for. */
   #fullAt: string | undefined;
@@ -69,60 +71,18 @@ class Appending {
   constructor(task: Task, input: AppendInput) {
     this.#task = task;
     this.#input = input;
-    this.#mustLook = task.conversation.tail === undefined || task.conversation.contention.isNear;
-  }
-
-  /** Undefined: something came in between, and it must be tried again. */
-  async try(): Promise<AppendResult | undefined> {
-    const tail = this.#mustLook ? await this.#look() : this.#task.conversation.tail;
-    const done = await this.#find(tail);
-    if (done !== undefined) {
-      return done;
-    }
-    if (tail === undefined || tail.isAbsent) {
-      return this.#appendFirst(tail);
-    }
-    await this.#knowIds(tail);
-    const fresh = this.#input.records.filter(({ id }) => !tail.has(id));
-    const isAsExpected = this.#input.ifVersion === undefined || this.#input.ifVersion === tail.version;
-    if ((fresh.length === 0 || !isAsExpected || tail.seal !== undefined) && !this.#hasLooked) {
-      return this.#lookAgain();
-    }
-    if (fresh.length === 0) {
-      return { version: tail.version, appended: 0 };
-    }
-    if (!isAsExpected) {
-      throw conflictError("append: another writer came first", tail.version);
-    }
-    if (this.#isPatient(tail)) {
-      await this.#task.call.pause(jitter(PATIENCE_PAUSE_MS));
-      return this.#lookAgain();
-    }
-    return this.#write(tail, fresh);
-  }
-
-  async #look(): Promise<Tail | undefined> {
-    const view = await observe(this.#task, this.#task.conversation.tail === undefined ? DEDUPE_IDS : 1);
-    this.#hasLooked = true;
-    this.#mustLook = false;
-    return view?.tail;
-  }
-
-  #lookAgain(): undefined {
-    this.#mustLook = true;
-    return undefined;
   }
 
   /** Tells what became of a turn that was sent. Its condition held for one end of the conversation and no other. */
-  async #find(tail: Tail | undefined): Promise<AppendResult | undefined> {
+  async find(tail: Tail | undefined): Promise<AppendResult | undefined> {
     const sent = this.#sent;
-    if (sent === undefined || (tail !== undefined && tail.etag === sent.etag)) {
+    if (sent === undefined || tail?.end.etag === sent.etag) {
       // Nothing has changed: it may still arrive, and sent once more under the same condition it stays the only one.
       return undefined;
     }
     const { turn, life } = sent;
     let count: number | undefined;
-    if (tail !== undefined && !tail.isAbsent && tail.info.life === life) {
+    if (tail?.info.life === life && tail.version !== "") {
       // Others may have written more behind it than a look at the end shows.
       await readBack(this.#task, tail, () => tail.knowsFrom(turn));
       count = tail.countOf({ turn, write: this.#writeName });
@@ -132,28 +92,49 @@ class Appending {
     return count === undefined ? undefined : { version: `${life}.${turn}`, appended: count };
   }
 
-  /** Makes sure that enough of the newest ids are known. */
-  #knowIds(tail: Tail): Promise<void> {
-    return readBack(this.#task, tail, () => tail.idCount >= DEDUPE_IDS);
+  /**
+   * Writes behind an end, which is the current one if this call has looked: nothing is refused by what was known before.
+   * Undefined: one must look, and try again.
+   */
+  async try(tail: Tail | undefined, isCurrent: boolean): Promise<AppendResult | undefined> {
+    const { ifVersion, records } = this.#input;
+    const version = tail?.version ?? "";
+    const fresh = tail === undefined || version === "" ? records : await this.#unknown(tail);
+    const isExpected = ifVersion === undefined || ifVersion === version;
+    if (!isCurrent && (version === "" || fresh.length === 0 || !isExpected || tail?.last.seal !== undefined)) {
+      return undefined;
+    }
+    if (fresh.length === 0) {
+      return { version, appended: 0 };
+    }
+    if (!isExpected) {
+      throw failure("conflict", "append: ifVersion is not the current version", { currentVersion: version });
+    }
+    if (tail === undefined || tail.last.seal === "cleared") {
+      const begun = await this.#begin(tail);
+      return begun && this.#write(begun, fresh);
+    }
+    return (await this.#waitsFor(tail)) ? undefined : this.#write(tail, fresh);
   }
 
-  /** Begins a conversation, or a new one where an old one was cleared. */
-  async #appendFirst(tail: Tail | undefined): Promise<AppendResult | undefined> {
-    if (!this.#hasLooked) {
-      return this.#lookAgain();
+  /** The records that are not stored, by the newest ids, of which enough are known then. */
+  async #unknown(tail: Tail): Promise<readonly HistoryRecord[]> {
+    await readBack(this.#task, tail, () => tail.idCount >= DEDUPE_IDS);
+    return this.#input.records.filter(({ id }) => !tail.has(id));
+  }
+
+  /** Begins a conversation, where an old one was cleared behind that. */
+  async #begin(ended: Tail | undefined): Promise<Tail | undefined> {
+    if (ended !== undefined && (await this.#finishClear(ended))) {
+      return undefined;
     }
-    const { ifVersion = "", records } = this.#input;
-    if (ifVersion !== "") {
-      throw conflictError("append: there is no such conversation any more", "");
+    const segment = ended === undefined ? 0 : ended.info.segment + 1;
+    const life = randomBytes(12).toString("base64url");
+    const made = await this.#task.create({ segment, life, first: segment, before: 0, base: 0 });
+    if (made !== undefined) {
+      this.#task.conversation.tail = new Tail(made);
     }
-    if (tail !== undefined && tail.seal !== "cleared") {
-      return this.#isPatient(tail) ? this.#lookAgain() : this.#write(tail, records);
-    }
-    if (tail !== undefined && (await this.#finishClear(tail))) {
-      return this.#lookAgain();
-    }
-    const begun = await this.#begin(tail);
-    return begun === undefined ? this.#lookAgain() : this.#write(begun, records);
+    return made && this.#task.conversation.tail;
   }
 
   /**
@@ -162,30 +143,23 @@ class Appending {
    */
   async #finishClear(ended: Tail): Promise<boolean> {
     try {
-      await deleteCleared(this.#task, ended);
+      await deleteCleared(this.#task, ended.info);
       return true;
     } catch (error) {
       if (verdictOf(error) !== "refused") {
         throw error;
       }
-      return this.#isAwaited(ended.size);
+      return this.#isAwaited(ended.end.size);
     }
   }
 
-  async #begin(ended: Tail | undefined): Promise<Tail | undefined> {
-    const { call, service, conversation } = this.#task;
-    const segment = ended === undefined ? 0 : ended.segment + 1;
-    const info = { life: randomName(12), first: segment, before: 0, base: 0 };
-    const etag = await service.create(call, placeOf(this.#task, segment), info, conversation.names);
-    if (etag === undefined) {
-      return undefined;
+  /** Waits a moment for a turn that someone else has begun. False: there is none, or it counts as left. */
+  async #waitsFor({ last: { pending }, end }: Tail): Promise<boolean> {
+    if (pending === undefined || pending === this.#writeName || !this.#isAwaited(end.size)) {
+      return false;
     }
-    conversation.tail = Tail.next(undefined, { info, segment, start: 0, size: 0, etag, blocks: 0 });
-    return conversation.tail;
-  }
-
-  #isPatient({ pending, size }: Tail): boolean {
-    return pending !== undefined && pending.write !== this.#writeName && this.#isAwaited(size);
+    await this.#task.call.pause(PATIENCE_PAUSE_MS);
+    return true;
   }
 
   /** True until an end stands still for so long that what someone else began counts as left. */
@@ -199,15 +173,17 @@ class Appending {
   }
 
   async #write(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {
-    const next = outgoing(tail, this.#writeName, records);
-    if (tail.seal !== undefined || this.#fullAt === tail.etag || this.#isFull(tail, next)) {
+    const { info, last } = tail;
+    const name = { turn: tail.turn + 1, write: this.#writeName };
+    const start = tail.end.size + last.tear.length;
+    const blocks = encodeTurn(name, records, start, last.tear);
+    if (last.seal !== undefined || this.#fullAt === tail.end.etag || this.#isFull(tail.end, blocks)) {
       return this.#writeToNext(tail, records);
     }
-    const { life } = tail.info;
-    let end: End | undefined = tail;
-    for (const [index, block] of next.blocks.entries()) {
-      const isCommit = index === next.blocks.length - 1;
-      this.#sent = isCommit ? { turn: next.turnName.turn, life, etag: end.etag } : undefined;
+    let end: End | undefined = tail.end;
+    for (const [index, block] of blocks.entries()) {
+      const isCommit = index === blocks.length - 1;
+      this.#sent = isCommit ? { turn: name.turn, life: info.life, etag: end.etag } : undefined;
       end = await this.#append(tail, end, block, isCommit);
       if (end === undefined) {
         return undefined;
@@ -215,65 +191,56 @@ class Appending {
     }
     this.#sent = undefined;
     this.#task.call.settle();
-    tail.wrote(next, end);
-    return { version: `${life}.${next.turnName.turn}`, appended: records.length };
+    tail.wrote({ info, start, ids: records.map(({ id }) => id), name }, end);
+    return { version: `${info.life}.${name.turn}`, appended: records.length };
   }
 
-  #isFull({ size, blocks }: Tail, { bytes, blocks: added }: Outgoing): boolean {
+  #isFull({ size, blocks }: End, added: readonly Buffer[]): boolean {
     const { segmentBytes, segmentBlocks } = this.#input;
+    const bytes = added.reduce((sum, block) => sum + block.length, size);
     // The last block is for the seal. What is too large for any segment goes into one of its own.
-    return blocks > 0 && (blocks + added.length + 1 > segmentBlocks || size + bytes > segmentBytes);
+    return blocks > 0 && (blocks + added.length + 1 > segmentBlocks || bytes > segmentBytes);
   }
 
   async #writeToNext(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {
-    if (tail.seal === undefined && this.#fullAt !== tail.etag) {
-      const sealed = await this.#append(tail, tail, withoutTear(tail, encodeSeal("next")), false);
+    if (tail.last.seal === undefined && this.#fullAt !== tail.end.etag) {
+      const sealed = await this.#append(tail, tail.end, encodeSeal("next", tail.last.tear), false);
       if (sealed === undefined) {
         return undefined;
       }
       tail.sealed(sealed);
     }
     const next = await openNext(this.#task, tail);
-    if (next !== undefined) {
-      return this.#write(next, records);
-    }
-    if (tail.seal === undefined) {
+    if (next === undefined && tail.last.seal === undefined) {
       // Nothing in this segment says that there is another one.
-      forget(this.#task.conversation, tail);
+      this.#task.forget(tail);
     }
-    return this.#lookAgain();
+    return next && this.#write(next, records);
   }
 
   /** Appends one block to an end. Undefined: it is another end by now, and must be looked at. */
-  async #append(tail: Tail, end: End, bytes: Buffer, isCommit: boolean): Promise<End | undefined> {
-    const { call, service, conversation } = this.#task;
-    const { etag, size: position } = end;
+  async #append(tail: Tail, end: End, block: Buffer, isCommit: boolean): Promise<End | undefined> {
+    const { contention } = this.#task.conversation;
+    const began = performance.now();
     try {
-      const place = placeOf(this.#task, tail.segment);
-      const began = performance.now();
-      const outcome = await service.append(call, place, { bytes, etag, position, isCommit });
-      conversation.contention.took(performance.now() - began);
-      if (outcome.isDone) {
-        return { etag: outcome.etag, size: position + bytes.length, blocks: outcome.blocks };
-      }
-      if (outcome.verdict === "condition") {
-        conversation.contention.met();
-      } else if (outcome.verdict === "no-blob") {
-        forget(conversation, tail);
-      } else if (outcome.verdict === "full") {
-        // As good as sealed, unless there is more in it than was known.
-        this.#fullAt = etag;
-      }
+      const next = await this.#task.append(tail.info.segment, end, block, isCommit);
+      contention.took(performance.now() - began);
+      return next;
     } catch (error) {
-      this.#looksForLost += 1;
-      if (!isCommit || verdictOf(error) !== "lost" || this.#looksForLost > MOST_LOOKS) {
+      const verdict = verdictOf(error);
+      if (verdict === "condition") {
+        contention.met();
+      } else if (verdict === "no-blob") {
+        this.#task.forget(tail);
+      } else if (verdict === "full") {
+        // As good as sealed, unless there is more in it than was known.
+        this.#fullAt = end.etag;
+      } else if (verdict === "lost" && isCommit && this.#looksForLost < MOST_LOOKS) {
+        this.#looksForLost += 1;
+      } else {
         throw error;
       }
+      return undefined;
     }
-    return this.#lookAgain();
   }
-}
-
-function placeOf({ conversation: { directory } }: Task, segment: number): { directory: string; segment: number } {
-  return { directory, segment };
 }

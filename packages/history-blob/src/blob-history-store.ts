@@ -1,11 +1,9 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
   assertHistoryKey,
-  assertHistoryRecords,
   assertListFilter,
-  assertReadOptions,
+  assertObject,
   type CallOptions,
   type HistoryCapabilities,
   type HistoryKey,
@@ -17,16 +15,23 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertByteLength, assertCallSize, assertIfVersion, type CallSize, OnDemand } from "@agentfw/core/backend";
-import { type CallBody, runCall } from "./call.ts";
+import {
+  assertCallSize,
+  assertIdLengths,
+  type CallLimits,
+  type CallSize,
+  OnDemand,
+  ownHistoryRecords,
+  ownListOptions,
+  ownReadOptions,
+} from "@agentfw/core/backend";
 import { parseCursor } from "./cursor.ts";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import type { Engine } from "./engine.ts";
-import { type ErasedConversations, type EraseFilter, eraseOwner } from "./erasing.ts";
-import { PROVIDER, unsupportedError } from "./errors.ts";
+import type { ErasedConversations, EraseFilter } from "./erasing.ts";
+import { failure, PROVIDER } from "./errors.ts";
 import { parseListCursor } from "./list-cursor.ts";
 import { loadEngine } from "./load-engine.ts";
-import { type ConversationPlace, conversationPlace, ownerDirectory } from "./names.ts";
 import {
   type BlobConnectionOptions,
   type BlobHistoryStoreOptions,
@@ -34,10 +39,12 @@ import {
   resolveOptions,
   type Settings,
 } from "./options.ts";
+import { type ConversationPlace, conversationPlace, ownerDirectory } from "./places.ts";
 
 /** Ids and data of all records together, in one call. */
 const CALL_SIZE: CallSize = { maxRecords: 100_000, maxBytes: 256 * 1024 * 1024 };
 const MAX_ID_BYTES = 1024;
+const ERASE_PAGE = 100;
 
 /**
  * Conversations in append blobs of Azure Blob Storage, written by any number of processes.
@@ -94,56 +101,53 @@ export class BlobHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const { maxRecordBytes, segmentBytes, segmentBlocks, timeoutMs } = this.#settings;
+    const { maxRecordBytes, conditionalAppend, segmentBytes, segmentBlocks, timeoutMs } = this.#settings;
     const place = this.#placeOf(key);
-    assertHistoryRecords(records, maxRecordBytes);
-    assertCallSize(records, CALL_SIZE);
-    records.forEach(assertIdLength);
+    const copies = ownHistoryRecords(records, maxRecordBytes);
+    assertCallSize(copies, CALL_SIZE);
+    assertIdLengths(copies, MAX_ID_BYTES);
     const { ifVersion, signal } = options;
-    this.#assertCondition(ifVersion);
-    if (records.length === 0) {
+    if (ifVersion !== undefined && !conditionalAppend) {
+      throw failure("unsupported", "ifVersion: the store was made with conditionalAppend: false");
+    }
+    if (copies.length === 0) {
       const { version } = await this.read(key, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    // What the caller does to the list afterwards is none of ours.
-    const copies = records.map(({ id, data }) => ({ id, data }));
     const input = { records: copies, ifVersion, segmentBytes, segmentBlocks, timeoutMs };
-    return this.#run("append", signal, (engine, call) => engine.append(call, place, input));
+    return this.#run("append", signal, (engine, limits) => engine.append(place, input, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    assertReadOptions(options);
+    const { last = Number.POSITIVE_INFINITY, before, withFirst = false, onCorrupt, signal } = ownReadOptions(options);
     const place = this.#placeOf(key);
-    const { last = Number.POSITIVE_INFINITY, before, withFirst = false, onCorrupt, signal } = options;
     const cursor = before === undefined ? undefined : parseCursor(before);
     const input = { last, cursor, withFirst, skipsCorrupt: onCorrupt === "skip" };
-    return this.#run("read", signal, (engine, call) => engine.read(call, place, input));
+    return this.#run("read", signal, (engine, limits) => engine.read(place, input, limits));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
     const place = this.#placeOf(key);
-    await this.#run("clear", options.signal, (engine, call) => engine.clear(call, place));
+    await this.#run("clear", options.signal, (engine, limits) => engine.clear(place, limits));
   }
 
   /** Not offered: what is in an append blob cannot be changed. @throws `unsupported` */
   async replace(): Promise<{ version: string }> {
-    throw unsupportedError("replace: append blobs cannot be changed");
+    throw failure("unsupported", "replace: append blobs cannot be changed");
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
+    const { limit, cursor: text, signal } = ownListOptions(options);
     if (!this.#settings.list) {
-      throw unsupportedError("list: the store was made with list: false");
+      throw failure("unsupported", "list: the store was made with list: false");
     }
     assertListFilter(filter);
-    const { limit = 100, signal } = options;
-    assertCount(limit, "limit", 1);
     const { prefix } = this.#settings;
     const begin = "owner" in filter ? ownerDirectory(prefix, filter.owner, filter.source) : `${prefix}/`;
-    const cursor = options.cursor === undefined ? undefined : parseListCursor(options.cursor, begin);
+    const cursor = text === undefined ? undefined : parseListCursor(text, begin);
     const task = { prefix, begin, source: filter.source, limit, cursor };
-    return this.#run("list", signal, (engine, call) => engine.list(call, task));
+    return this.#run("list", signal, (engine, limits) => engine.list(task, limits));
   }
 
   /**
@@ -155,16 +159,12 @@ export class BlobHistoryStore implements HistoryStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<ErasedConversations> {
     assertCallOptions(options);
+    assertObject(filter, "filter");
+    assertListFilter({ owner: filter.owner });
+    const { prefix, timeoutMs } = this.#settings;
     const { signal } = options;
-    const { prefix } = this.#settings;
-    return eraseOwner(filter, {
-      page: (owner, limit, cursor) => {
-        const range = { prefix, begin: ownerDirectory(prefix, owner), limit, cursor };
-        return this.#run("erase", signal, (engine, call) => engine.page(call, range));
-      },
-      clear: (directory) =>
-        this.#run("erase", signal, (engine, call) => engine.clear(call, { directory, names: undefined })),
-    });
+    const range = { prefix, begin: ownerDirectory(prefix, filter.owner), limit: ERASE_PAGE };
+    return this.#run("erase", signal, (engine) => engine.erase(range, { timeoutMs, signal }));
   }
 
   /** Forgets what is kept in memory. A client that was passed in stays open; the store's own has nothing to close. */
@@ -177,21 +177,11 @@ export class BlobHistoryStore implements HistoryStore {
     return conversationPlace(this.#settings.prefix, key, this.#settings.list);
   }
 
-  #assertCondition(ifVersion: unknown): void {
-    assertIfVersion(ifVersion);
-    if (ifVersion !== undefined && !this.#settings.conditionalAppend) {
-      throw unsupportedError("ifVersion: the store was made with conditionalAppend: false");
-    }
-  }
-
-  #run<T>(name: string, signal: AbortSignal | undefined, body: CallBody<T>): Promise<T> {
-    return runCall(name, { timeoutMs: this.#settings.timeoutMs, signal }, this.#engine, body);
-  }
-}
-
-function assertIdLength({ id }: HistoryRecord, index: number): void {
-  // No UTF-8 text is longer than three bytes a unit, so most ids need no name for an error.
-  if (id.length * 3 > MAX_ID_BYTES) {
-    assertByteLength(id, `records[${index}].id`, MAX_ID_BYTES);
+  #run<T>(
+    name: string,
+    signal: AbortSignal | undefined,
+    work: (engine: Engine, limits: CallLimits) => Promise<T>,
+  ): Promise<T> {
+    return this.#engine.runWithin(name, { timeoutMs: this.#settings.timeoutMs, signal }, work);
   }
 }

@@ -1,10 +1,9 @@
-import { type ClearedEnd, deleteCleared } from "./deleting.ts";
+import { deleteCleared } from "./deleting.ts";
 import { encodeSeal } from "./line-format.ts";
 import { openNext } from "./next-segment.ts";
-import { observe, type Task } from "./observing.ts";
-import { withoutTear } from "./outgoing.ts";
-import { jitter } from "./service.ts";
-import { verdictOf } from "./verdicts.ts";
+import { observe } from "./observing.ts";
+import type { Task } from "./task.ts";
+import { undefinedFor } from "./verdicts.ts";
 
 const PAUSE_MS = 20;
 
@@ -13,41 +12,25 @@ const PAUSE_MS = 20;
  * one last. What is left by a call that did not come to its end reads as cleared, and goes with the next one.
  */
 export async function clearConversation(task: Task): Promise<void> {
-  const { call, service, conversation } = task;
   for (;;) {
     const tail = (await observe(task, 1))?.tail;
     if (tail === undefined) {
       return;
     }
-    if (tail.seal === "next") {
+    const { info, end, last } = tail;
+    let isCleared = last.seal === "cleared";
+    if (last.seal === "next") {
       await openNext(task, tail);
-    } else if (tail.seal === "cleared") {
-      await deleteAll(task, tail);
-      return;
-    } else {
-      const { etag, size: position, segment } = tail;
-      const bytes = withoutTear(tail, encodeSeal("cleared"));
-      const place = { directory: conversation.directory, segment };
-      const { isDone } = await service.append(call, place, { bytes, etag, position, isCommit: true });
-      conversation.tail = undefined;
-      if (isDone) {
-        await deleteAll(task, tail);
-        return;
-      }
+    } else if (!isCleared) {
+      const sealed = task.append(info.segment, end, encodeSeal("cleared", last.tear), true);
+      isCleared = (await sealed.catch(undefinedFor("condition", "no-blob", "full"))) !== undefined;
+      task.conversation.tail = undefined;
     }
-    await call.pause(jitter(PAUSE_MS));
-  }
-}
-
-/** Deletes what is cleared, and says what it means when that fails. */
-async function deleteAll(task: Task, cleared: ClearedEnd): Promise<void> {
-  const { call } = task;
-  // From here on it has happened, whatever becomes of the rest.
-  call.isOpen = true;
-  try {
-    await deleteCleared(task, cleared);
-  } catch (error) {
-    call.isLost ||= verdictOf(error) !== "refused";
-    throw error;
+    if (isCleared) {
+      // What becomes of the rest says nothing about that.
+      task.call.done();
+      return deleteCleared(task, info);
+    }
+    await task.call.pause(PAUSE_MS);
   }
 }

@@ -15,8 +15,8 @@ export function encodeCursor({ life, segment, end, behind }: Cursor): string {
 }
 
 /** Takes a cursor apart. @throws `configuration` for what was never one */
-export function parseCursor(text: unknown): Cursor {
-  const [, life, segment, end, behind] = (typeof text === "string" ? CURSOR.exec(text) : null) ?? [];
+export function parseCursor(text: string): Cursor {
+  const [, life, segment, end, behind] = CURSOR.exec(text) ?? [];
   if (life === undefined || Number(end) < 2) {
     throw noCursor();
   }

@@ -1,17 +1,30 @@
 import type { HistoryList, HistoryPage } from "@agentfw/core";
-import { KeyedQueue } from "@agentfw/core/backend";
+import {
+  type CallLimits,
+  Contention,
+  clearListed,
+  KeyedQueue,
+  RecentlyUsed,
+  runSteps,
+  type SteppedCall,
+} from "@agentfw/core/backend";
 import { type AppendInput, type AppendResult, appendTurn } from "./appending.ts";
-import type { Call } from "./call.ts";
-import { explainFailure } from "./call-failure.ts";
 import { clearConversation } from "./clearing.ts";
-import { Conversations } from "./conversations.ts";
-import { type ListedPage, type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
-import type { ConversationPlace } from "./names.ts";
-import type { Task } from "./observing.ts";
+import type { ErasedConversations } from "./erasing.ts";
+import { PROVIDER } from "./errors.ts";
+import type { ListCursor } from "./list-cursor.ts";
+import { type ListedConversation, type ListRange, type ListTask, listConversations, nextPage } from "./listing.ts";
 import { openContainer } from "./open-container.ts";
-import type { ResolvedConnection } from "./options.ts";
+import type { BlobConnectionOptions } from "./options.ts";
+import type { ConversationPlace } from "./places.ts";
 import { type ReadInput, readPage } from "./reading.ts";
 import { Service } from "./service.ts";
+import { type Conversation, Task } from "./task.ts";
+import { failureOf } from "./verdicts.ts";
+
+/** Conversations whose ends are kept, and ids among them: some 20 MB. */
+const MOST_CONVERSATIONS = 2_000;
+const MOST_IDS = 200_000;
 
 /**
  * Everything of a store that talks to the service and understands its answers, and what it remembers of them. Its input has
@@ -19,38 +32,41 @@ import { Service } from "./service.ts";
  */
 export class Engine {
   readonly #service: Service;
-  readonly #conversations = new Conversations();
+  /** What is known of those that were used last. What is given up is asked for again. */
+  readonly #conversations = new RecentlyUsed<Conversation>(
+    MOST_CONVERSATIONS,
+    MOST_IDS,
+    ({ tail }) => tail?.idCount ?? 0,
+  );
   readonly #queue = new KeyedQueue();
 
-  constructor(connection: ResolvedConnection, createContainer: boolean) {
-    const open = async () => ("container" in connection ? connection.container : openContainer(connection.address));
-    this.#service = new Service(open, createContainer);
+  constructor(connection: BlobConnectionOptions, createContainer: boolean) {
+    this.#service = new Service(async () => connection.container ?? openContainer(connection), createContainer);
   }
 
-  append(call: Call, place: ConversationPlace, input: AppendInput): Promise<AppendResult> {
-    return this.#write(call, place, (task) => appendTurn(task, input));
+  append(place: ConversationPlace, input: AppendInput, limits: CallLimits): Promise<AppendResult> {
+    return this.#write("append", place, limits, (task) => appendTurn(task, input));
   }
 
-  read(call: Call, place: ConversationPlace, input: ReadInput): Promise<HistoryPage> {
-    return readPage(this.#taskOf(call, place), input);
+  read(place: ConversationPlace, input: ReadInput, limits: CallLimits): Promise<HistoryPage> {
+    return this.#run("read", limits, (call) => readPage(this.#taskOf(call, place), input));
   }
 
-  clear(call: Call, place: ConversationPlace): Promise<void> {
-    return this.#write(call, place, clearConversation);
+  clear(place: ConversationPlace, limits: CallLimits): Promise<void> {
+    return this.#write("clear", place, limits, clearConversation);
   }
 
-  list(call: Call, task: ListTask): Promise<HistoryList> {
-    return listConversations(call, this.#service, task);
+  list(task: ListTask, limits: CallLimits): Promise<HistoryList> {
+    return this.#run("list", limits, (call) => listConversations(call, this.#service, task));
   }
 
-  /** One page of the service's, with what `list` leaves out. */
-  page(call: Call, range: ListRange): Promise<ListedPage> {
-    return nextPage(call, this.#service, range);
-  }
-
-  /** What a call rejects with. `signal` is the caller's. */
-  explain(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
-    return explainFailure(error, call, signal);
+  /** Clears everything that a listing gives, also what `list` leaves out. The limits are those of each request. */
+  async erase(range: Omit<ListRange, "cursor">, limits: CallLimits): Promise<ErasedConversations> {
+    const conversations = await clearListed<ListedConversation, ListCursor>(
+      (cursor) => this.#run("erase", limits, (call) => nextPage(call, this.#service, { ...range, cursor })),
+      ({ directory }) => this.#write("erase", { directory, names: undefined }, limits, clearConversation),
+    );
+    return { conversations };
   }
 
   /** Waits for the writes that were queued until now, and forgets what is remembered. */
@@ -60,14 +76,23 @@ export class Engine {
   }
 
   /** Writes to one conversation run one after another: they would only be in each other's way. */
-  #write<T>(call: Call, place: ConversationPlace, body: (task: Task) => Promise<T>): Promise<T> {
-    return this.#queue.run(place.directory, async () => {
-      call.signal.throwIfAborted();
-      return body(this.#taskOf(call, place));
-    });
+  #write<T>(name: string, place: ConversationPlace, limits: CallLimits, body: (task: Task) => Promise<T>): Promise<T> {
+    return this.#run(name, limits, (call) =>
+      this.#queue.run(place.directory, async () => {
+        call.signal.throwIfAborted();
+        return body(this.#taskOf(call, place));
+      }),
+    );
   }
 
-  #taskOf(call: Call, { directory, names }: ConversationPlace): Task {
-    return { call, service: this.#service, conversation: this.#conversations.find(directory, names) };
+  #run<T>(name: string, limits: CallLimits, body: (call: SteppedCall) => Promise<T>): Promise<T> {
+    return runSteps(name, { ...limits, provider: PROVIDER, failureOf }, body);
+  }
+
+  #taskOf(call: SteppedCall, { directory, names }: ConversationPlace): Task {
+    const make = () => ({ directory, names, contention: new Contention(), tail: undefined });
+    const conversation = this.#conversations.use(directory, make);
+    conversation.names ??= names;
+    return new Task(call, conversation, this.#service);
   }
 }

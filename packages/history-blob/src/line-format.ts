@@ -13,14 +13,12 @@ import { type HistoryRecord, isPlainObject } from "@agentfw/core";
  */
 
 /** What the service takes in one block, in every version of it. */
-export const BLOCK_BYTES: number = 4 * 1024 * 1024;
+const BLOCK_BYTES = 4 * 1024 * 1024;
+/** Less by more than what stands around the text of a part. */
+const PART_BYTES = BLOCK_BYTES - 512;
 
 const DATA = ',"data":[';
-/** What every line ends with. */
-export const LINE_FEED = 10;
-
-/** How a segment ends: `next` is continued in the next segment, `cleared` was the end of the conversation. */
-export type Seal = "next" | "cleared";
+const END = "]}";
 
 /** What a turn is called. `write` is random, another one for each call, so that a call knows its own turn again. */
 export interface TurnName {
@@ -28,12 +26,9 @@ export interface TurnName {
   readonly write: string;
 }
 
-/** A turn's line, taken apart. `line` goes without its line feed. */
+/** A turn's line, taken apart. Nobody has looked at what its records hold. */
 export interface TurnLine extends TurnName {
-  readonly ids: readonly string[];
-  readonly bytes: readonly number[];
-  readonly line: Buffer;
-  readonly dataOffset: number;
+  readonly records: readonly { readonly id: string; readonly data: Buffer }[];
 }
 
 /** A part of a turn that is larger than a block. */
@@ -45,122 +40,95 @@ export interface PartLine extends TurnName {
   readonly text: string;
 }
 
-/** What one line is. `undefined` stands for one that cannot be read. */
-export type Line =
-  | { readonly kind: "turn"; readonly turn: TurnLine }
-  | { readonly kind: "part"; readonly part: PartLine }
-  | { readonly kind: "seal"; readonly seal: Seal }
-  | undefined;
-
-/** A turn as one line, with its line feed. */
-export function encodeTurn({ turn, write }: TurnName, records: readonly HistoryRecord[], at: Date): Buffer {
-  const ids = records.map(({ id }) => id);
-  const data = records.map((record) => Buffer.from(record.data));
-  const bytes = data.map(({ length }) => length);
-  const head = JSON.stringify({ turn, at: at.toISOString(), write, ids, bytes }).slice(0, -1);
-  const pieces: Buffer[] = [Buffer.from(head + DATA)];
-  for (const [index, one] of data.entries()) {
-    if (index > 0) {
-      pieces.push(COMMA);
-    }
-    pieces.push(one);
-  }
-  pieces.push(TURN_END);
-  return Buffer.concat(pieces);
+/** How a segment ends: `next` is continued in the next segment, `cleared` was the end of the conversation. */
+export interface SealLine {
+  readonly seal: "next" | "cleared";
 }
 
-/** A seal as one line. */
-export function encodeSeal(seal: Seal): Buffer {
-  return Buffer.from(`${JSON.stringify({ seal })}\n`);
+/**
+ * The blocks of a turn that begins at `from`: one, or several where it is larger than that. `tear` is the line feed that the
+ * line before it lacks, or empty.
+ */
+export function encodeTurn(
+  { turn, write }: TurnName,
+  records: readonly HistoryRecord[],
+  from: number,
+  tear: string,
+): readonly Buffer[] {
+  const ids = records.map(({ id }) => id);
+  const bytes = records.map(({ data }) => Buffer.byteLength(data));
+  const head = JSON.stringify({ turn, at: new Date(), write, ids, bytes }).slice(0, -1);
+  const line = head + DATA + records.map(({ data }) => data).join(",") + END;
+  const block = blockOf(line, tear);
+  if (block.length <= BLOCK_BYTES) {
+    return [block];
+  }
+  const texts = cutIntoParts(line);
+  return texts.map((text, part) =>
+    blockOf(JSON.stringify({ part, parts: texts.length, from, turn, write, text }), part === 0 ? tear : ""),
+  );
+}
+
+/** The block of a seal. */
+export function encodeSeal(seal: SealLine["seal"], tear: string): Buffer {
+  return blockOf(JSON.stringify({ seal }), tear);
+}
+
+/** Reads a line, given without its line feed. Undefined: it cannot be read. */
+export function decodeLine(line: Buffer): TurnLine | PartLine | SealLine | undefined {
+  return decodeTurn(line) ?? decodeOther(line);
+}
+
+/** Reads a turn's line, given without its line feed. */
+export function decodeTurn(line: Buffer): TurnLine | undefined {
+  const at = line.indexOf(DATA);
+  const { turn, write, ids, bytes } = parseObject(`${line.toString("utf8", 0, at)}}`);
+  if (!isCount(turn) || !isText(write) || !isList(ids, isText) || !isList(bytes, isCount)) {
+    return undefined;
+  }
+  let offset = at + DATA.length;
+  const records = ids.map((id, index) => {
+    const start = offset;
+    offset += (bytes[index] ?? 0) + 1;
+    return { id, data: line.subarray(start, offset - 1) };
+  });
+  const isWhole = ids.length > 0 && ids.length === bytes.length && line.toString("utf8", offset - 1) === END;
+  return isWhole ? { turn, write, records } : undefined;
+}
+
+/** The records of a turn in order; undefined stands for one that was cut or overwritten. */
+export function decodeRecords({ records }: TurnLine): readonly (HistoryRecord | undefined)[] {
+  return records.map(({ id, data }) => {
+    const text = data.toString();
+    return isWhole(text) ? { id, data: text } : undefined;
+  });
+}
+
+function blockOf(line: string, tear: string): Buffer {
+  return Buffer.from(`${tear}${line}\n`);
 }
 
 /** The texts of the parts of a line, in an order and number that depend on nothing but the line. */
-export function cutIntoParts(line: Buffer): string[] {
-  const text = line.toString("utf8", 0, line.length - 1);
+function cutIntoParts(line: string): string[] {
   const parts: string[] = [];
-  for (let start = 0; start < text.length; ) {
-    let end = Math.min(text.length, start + BLOCK_BYTES - PART_HEAD_BYTES);
-    while (Buffer.byteLength(JSON.stringify(text.slice(start, end))) > BLOCK_BYTES - PART_HEAD_BYTES) {
+  for (let start = 0; start < line.length; ) {
+    let end = start + PART_BYTES;
+    while (Buffer.byteLength(JSON.stringify(line.slice(start, end))) > PART_BYTES) {
       end = start + Math.floor((end - start) * 0.75);
     }
-    parts.push(text.slice(start, end));
+    parts.push(line.slice(start, end));
     start = end;
   }
   return parts;
 }
 
-/** A part as one line, which fits into a block. */
-export function encodePart({ part, parts, from, turn, write, text }: PartLine): Buffer {
-  return Buffer.from(`${JSON.stringify({ part, parts, from, turn, write, text })}\n`);
-}
-
-/** Reads a line, given without its line feed. */
-export function decodeLine(line: Buffer): Line {
-  if (line.subarray(0, TURN_START.length).equals(TURN_START)) {
-    const turn = decodeTurn(line);
-    return turn === undefined ? undefined : { kind: "turn", turn };
-  }
-  const value = parse(line.toString("utf8"));
-  if (!isPlainObject(value)) {
-    return undefined;
-  }
-  const { seal } = value;
+function decodeOther(line: Buffer): PartLine | SealLine | undefined {
+  const { part, parts, from, turn, write, text, seal } = parseObject(line.toString());
   if (seal === "next" || seal === "cleared") {
-    return { kind: "seal", seal };
+    return { seal };
   }
-  const part = partOf(value);
-  return part === undefined ? undefined : { kind: "part", part };
-}
-
-/** Reads a turn's line, given without its line feed. The records are not looked at. */
-export function decodeTurn(line: Buffer): TurnLine | undefined {
-  const at = line.indexOf(DATA);
-  const head = at < 0 ? undefined : parse(`${line.toString("utf8", 0, at)}}`);
-  if (!isPlainObject(head)) {
-    return undefined;
-  }
-  const { turn, write, ids, bytes } = head;
-  if (!isCount(turn) || typeof write !== "string" || !isList(ids, isText) || !isList(bytes, isCount)) {
-    return undefined;
-  }
-  const dataOffset = at + DATA.length;
-  const dataBytes = bytes.reduce((sum, count) => sum + count, Math.max(0, bytes.length - 1));
-  const isWholeLine = dataOffset + dataBytes + LINE_END.length === line.length && line.subarray(-2).equals(LINE_END);
-  return isWholeLine && ids.length === bytes.length && ids.length > 0
-    ? { turn, write, ids, bytes, line, dataOffset }
-    : undefined;
-}
-
-/** The records of a turn in order; undefined stands for one that was cut or overwritten. */
-export function decodeRecords({ ids, bytes, line, dataOffset }: TurnLine): readonly (HistoryRecord | undefined)[] {
-  let offset = dataOffset;
-  return ids.map((id, index) => {
-    const end = offset + (bytes[index] ?? 0);
-    const data = line.toString("utf8", offset, end);
-    offset = end + 1;
-    return isWhole(data) ? { id, data } : undefined;
-  });
-}
-
-/** The bytes of a line up to its line feed, from `start`. Undefined: it does not end within `bytes`. */
-export function lineFrom(bytes: Buffer, start: number): Buffer | undefined {
-  const end = bytes.indexOf(LINE_FEED, start);
-  return end < 0 ? undefined : bytes.subarray(start, end);
-}
-
-const TURN_START = Buffer.from('{"turn":');
-const COMMA = Buffer.from(",");
-const LINE_END = Buffer.from("]}");
-const TURN_END = Buffer.from("]}\n");
-/** More than everything in a part's line besides its text. */
-const PART_HEAD_BYTES = 512;
-
-function partOf(value: Record<string, unknown>): PartLine | undefined {
-  const { part, parts, from, turn, write, text } = value;
   const isPart = isCount(part) && isCount(parts) && part < parts && isCount(from) && isCount(turn);
-  return isPart && typeof write === "string" && typeof text === "string"
-    ? { part, parts, from, turn, write, text }
-    : undefined;
+  return isPart && isText(write) && isText(text) ? { part, parts, from, turn, write, text } : undefined;
 }
 
 /**
@@ -169,10 +137,7 @@ function partOf(value: Record<string, unknown>): PartLine | undefined {
  */
 function isWhole(data: string): boolean {
   const ends = `${data[0]}${data.at(-1)}`;
-  if (ends === "{}" || ends === "[]" || (ends === '""' && data.length > 1)) {
-    return true;
-  }
-  return parse(data) !== undefined;
+  return ends === "{}" || ends === "[]" || (ends === '""' && data.length > 1) || parse(data) !== undefined;
 }
 
 function parse(text: string): unknown {
@@ -182,6 +147,12 @@ function parse(text: string): unknown {
     // Damage is an ordinary outcome here: the caller reports it with its position.
     return undefined;
   }
+}
+
+/** The members of a JSON object; none where the text is another one. */
+function parseObject(text: string): Record<string, unknown> {
+  const value = parse(text);
+  return isPlainObject(value) ? value : {};
 }
 
 function isText(value: unknown): value is string {

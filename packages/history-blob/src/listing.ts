@@ -1,8 +1,7 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList } from "@agentfw/core";
-import type { Call } from "./call.ts";
-import type { BlobListItem } from "./client.ts";
+import { parseHistoryKeyText, type SteppedCall } from "@agentfw/core/backend";
 import { encodeListCursor, type ListCursor } from "./list-cursor.ts";
-import { parseBlobName, parseNames } from "./names.ts";
+import { parseBlobName } from "./names.ts";
 import { metadataOf } from "./segment.ts";
 import type { Service } from "./service.ts";
 
@@ -31,7 +30,7 @@ export interface ListedConversation {
 
 /** One page. Without a cursor it is the last one. */
 export interface ListedPage {
-  readonly conversations: readonly ListedConversation[];
+  readonly items: readonly ListedConversation[];
   readonly cursor: ListCursor | undefined;
 }
 
@@ -39,49 +38,44 @@ export interface ListedPage {
 const MOST_REQUESTS = 20;
 
 /** A page of conversations: it may hold fewer than the limit, or none, and still have a cursor. */
-export async function listConversations(call: Call, service: Service, task: ListTask): Promise<HistoryList> {
-  const { source } = task;
+export async function listConversations(call: SteppedCall, service: Service, task: ListTask): Promise<HistoryList> {
+  const { source, limit } = task;
   const items: HistoryKeyInfo[] = [];
   let { cursor } = task;
   let requests = 0;
   do {
     requests += 1;
-    const page = await nextPage(call, service, { ...task, cursor, limit: task.limit - items.length });
-    for (const { key, updatedAt, isUnused } of page.conversations) {
+    const page = await nextPage(call, service, { ...task, cursor, limit: limit - items.length });
+    for (const { key, updatedAt, isUnused } of page.items) {
       if (!isUnused && key !== undefined && (source === undefined || key.source === source)) {
         items.push({ key, updatedAt: updatedAt.toISOString() });
       }
     }
     cursor = page.cursor;
     // Among many blobs that are not asked for, a call must come back with how far it got.
-  } while (cursor !== undefined && items.length < task.limit && requests < MOST_REQUESTS);
+  } while (cursor !== undefined && items.length < limit && requests < MOST_REQUESTS);
   return cursor === undefined ? { items } : { items, cursor: encodeListCursor(cursor) };
 }
 
 /** As many conversations as one page of the service's holds: never more than the limit, and perhaps none. */
 export async function nextPage(
-  call: Call,
+  call: SteppedCall,
   service: Service,
   { prefix, begin, cursor, limit }: ListRange,
 ): Promise<ListedPage> {
-  const page = await service.list(call, { prefix: begin, limit: Math.min(limit, 1_000), marker: cursor?.marker });
-  const conversations: ListedConversation[] = [];
+  const { items: blobs, marker } = await service.list(call, begin, Math.min(limit, 1_000), cursor?.marker);
+  const items: ListedConversation[] = [];
   let directory = cursor?.directory ?? "";
-  for (const item of page.segment.blobItems) {
-    const place = parseBlobName(prefix, item.name);
+  for (const { name, properties, metadata } of blobs) {
+    const place = parseBlobName(prefix, name);
     // The newest segment comes first; the others are behind it.
     if (place !== undefined && place.directory !== directory) {
       directory = place.directory;
-      const { properties, metadata } = item;
-      const isUnused = properties.contentLength === 0 && Number(metadataOf(metadata).get("first")) === place.segment;
-      conversations.push({ directory, key: place.key ?? namesOf(item), updatedAt: properties.lastModified, isUnused });
+      const fields = metadataOf(metadata);
+      const key = place.key ?? parseHistoryKeyText(Buffer.from(fields.get("names") ?? "", "base64").toString());
+      const isUnused = properties.contentLength === 0 && Number(fields.get("first")) === place.segment;
+      items.push({ directory, key, updatedAt: properties.lastModified, isUnused });
     }
   }
-  const marker = page.continuationToken ?? "";
-  return { conversations, cursor: marker === "" ? undefined : { marker, directory } };
-}
-
-function namesOf({ metadata }: BlobListItem): HistoryKey | undefined {
-  const names = metadataOf(metadata).get("names");
-  return names === undefined ? undefined : parseNames(names);
+  return { items, cursor: marker === undefined ? undefined : { marker, directory } };
 }

@@ -1,29 +1,26 @@
 import { removeEmpty } from "./deleting.ts";
 import { segmentName } from "./names.ts";
 import { holdsLife, listNewest } from "./newest.ts";
-import { forget, type Task } from "./observing.ts";
 import { Tail } from "./tail.ts";
+import type { Task } from "./task.ts";
 
 /**
  * Makes the segment after one that is closed. Gives the tail of it, empty, where this call made it; undefined means that
  * one must look again.
  */
 export async function openNext(task: Task, tail: Tail): Promise<Tail | undefined> {
-  const { call, service, conversation } = task;
-  const { info, segment, size, turn } = tail;
-  const place = { directory: conversation.directory, segment: segment + 1 };
-  const next = { life: info.life, first: info.first, before: size, base: turn };
-  const etag = await service.create(call, place, next, conversation.names);
-  if (etag === undefined) {
+  const { info, end, turn } = tail;
+  const made = await task.create({ ...info, segment: info.segment + 1, before: end.size, base: turn });
+  if (made === undefined) {
     return undefined;
   }
   // A clear may have come and gone before. Where an older segment is there now, none has, and one that comes finds both.
   const [, ...older] = await listNewest(task);
   if (!holdsLife(older, info.life)) {
-    forget(conversation, tail);
-    await removeEmpty(task, segmentName(conversation.directory, segment + 1), etag);
+    task.forget(tail);
+    await removeEmpty(task, segmentName(task.conversation.directory, made.info.segment), made.end.etag);
     return undefined;
   }
-  conversation.tail = Tail.next(tail, { info: next, segment: segment + 1, start: 0, size: 0, etag, blocks: 0 });
-  return conversation.tail;
+  task.conversation.tail = new Tail(made, tail);
+  return task.conversation.tail;
 }

@@ -1,129 +1,90 @@
-import type { AgentFrameworkError } from "@agentfw/core";
-import { corruptError } from "./errors.ts";
-import { LINE_FEED } from "./line-format.ts";
-import type { Task } from "./observing.ts";
-import { type Entry, parse } from "./parsing.ts";
+import { AgentFrameworkError } from "@agentfw/core";
+import { PROVIDER } from "./errors.ts";
+import { type Entry, LINE_FEED, type Piece, parse } from "./parsing.ts";
 import type { SegmentInfo } from "./segment.ts";
-import type { Piece } from "./service.ts";
+import type { Task } from "./task.ts";
 
-/** A place between two lines of a conversation. */
+/** A place between two lines of a conversation. What else is known of it saves requests. */
 export interface Place {
   readonly segment: number;
   /** What is before this byte is older. */
   readonly end: number;
+  readonly info?: SegmentInfo | undefined;
+  /** What the piece behind the place says of where to begin. */
+  readonly frontFrom?: number | undefined;
 }
 
 /** Entries that are next to each other, oldest first. */
 export interface OlderEntries {
-  readonly segment: number;
   readonly entries: readonly Entry[];
   readonly info: SegmentInfo;
 }
 
-/** A segment that should be there and is not. */
-export class MissingSegment extends Error {
+/** A place that the conversation should have and has not. What is before it cannot be read either. */
+export class LostPlace extends AgentFrameworkError {
   readonly segment: number;
+  /** False where the segment is there, and is not as it was written: it ends before, or there are no two lines. */
+  readonly isMissing: boolean;
 
-  constructor(segment: number) {
-    super(`segment ${segment} is missing`);
-    this.name = "MissingSegment";
+  constructor(segment: number, isMissing: boolean) {
+    const position = `segment ${segment} and what was before it`;
+    const what = `a part of the conversation is ${isMissing ? "missing" : "not as it was written"}`;
+    super("corrupt", `${what} (${position})`, { provider: PROVIDER, position });
     this.segment = segment;
+    this.isMissing = isMissing;
   }
 }
 
-/** A place in a segment that is not between two lines, or behind its end. */
-export class NoSuchPlace extends Error {
-  readonly segment: number;
-
-  constructor(segment: number) {
-    super(`no two lines of segment ${segment} meet there`);
-    this.name = "NoSuchPlace";
-    this.segment = segment;
+/**
+ * Reads a conversation backwards, from a place to its beginning, across its segments. `bytesOf` tells how much to read at
+ * once, about.
+ *
+ * @throws LostPlace
+ */
+export async function* readOlder(
+  task: Task,
+  { life, first }: SegmentInfo,
+  place: Place,
+  bytesOf: () => number,
+): AsyncGenerator<OlderEntries> {
+  let { segment, end, info, frontFrom } = place;
+  for (let size = bytesOf(); ; ) {
+    while (end === 0) {
+      if (segment <= first) {
+        return;
+      }
+      info ??= (await readPart(task, life, segment, 0, 1)).info;
+      end = info.before;
+      segment -= 1;
+      info = undefined;
+      frontFrom = undefined;
+    }
+    const start = Math.max(0, Math.min(end - size, (frontFrom ?? end) - 1));
+    const piece = await readPart(task, life, segment, start, end);
+    const parsed = parse(piece);
+    info = piece.info;
+    if (parsed.front < end || start === 0) {
+      end = parsed.front < end ? parsed.front : 0;
+      frontFrom = parsed.frontFrom;
+    }
+    // A line may be longer than the piece.
+    size *= 4;
+    if (parsed.entries.length > 0) {
+      yield { entries: parsed.entries, info };
+      size = bytesOf();
+    }
   }
 }
 
-/** A segment that does not hold whole lines: someone has changed it. */
-export function cutSegment(operation: string): AgentFrameworkError {
-  return corruptError(`${operation}: a segment is not as it was written`, "between two lines");
-}
-
-/** Reads a conversation backwards, from a place to its beginning, across its segments. */
-export class OlderReader {
-  readonly #task: Task;
-  readonly #life: string;
-  readonly #first: number;
-  #segment: number;
-  #end: number;
-  #info: SegmentInfo | undefined;
-  #frontFrom: number | undefined;
-
-  /** `info` and `frontFrom` are of the segment that the place is in, where they are known. */
-  constructor(
-    task: Task,
-    { life, first }: SegmentInfo,
-    place: Place & { readonly info?: SegmentInfo; readonly frontFrom?: number | undefined },
-  ) {
-    this.#task = task;
-    this.#life = life;
-    this.#first = first;
-    this.#segment = place.segment;
-    this.#end = place.end;
-    this.#info = place.info;
-    this.#frontFrom = place.frontFrom;
+async function readPart(task: Task, life: string, segment: number, start: number, end: number): Promise<Piece> {
+  const piece = await task.read(segment, start, end);
+  // A range behind the end is told from no segment at all.
+  const any = piece ?? (start === 0 ? undefined : await task.read(segment, 0, 1));
+  if (any?.info.life !== life) {
+    throw new LostPlace(segment, true);
   }
-
-  /**
-   * The entries right before, from a piece of about so many bytes. Undefined: there are none.
-   *
-   * @throws MissingSegment, NoSuchPlace
-   */
-  async next(bytes: number): Promise<OlderEntries | undefined> {
-    for (let size = bytes; ; ) {
-      if (this.#end === 0 && !(await this.#toPrevious())) {
-        return undefined;
-      }
-      const end = this.#end;
-      const start = Math.max(0, Math.min(end - size, (this.#frontFrom ?? end) - 1));
-      const piece = await this.#read(start, end);
-      const parsed = parse(piece.bytes, start, start === 0);
-      if (parsed.front < end || start === 0) {
-        this.#end = parsed.front < end ? parsed.front : 0;
-        this.#frontFrom = parsed.frontFrom;
-      }
-      // A line may be longer than the piece.
-      size *= 4;
-      if (parsed.entries.length > 0) {
-        return { segment: this.#segment, entries: parsed.entries, info: piece.info };
-      }
-    }
+  if (piece?.bytes.length !== end - start || (end > 1 && piece.bytes.at(-1) !== LINE_FEED)) {
+    throw new LostPlace(segment, false);
   }
-
-  /** False: there is no previous segment. */
-  async #toPrevious(): Promise<boolean> {
-    if (this.#segment <= this.#first) {
-      return false;
-    }
-    this.#info ??= (await this.#read(0, 1)).info;
-    this.#end = this.#info.before;
-    this.#segment -= 1;
-    this.#info = undefined;
-    this.#frontFrom = undefined;
-    return this.#end > 0 || this.#toPrevious();
-  }
-
-  async #read(start: number, end: number): Promise<Piece> {
-    const { call, service, conversation } = this.#task;
-    const place = { directory: conversation.directory, segment: this.#segment };
-    const piece = await service.read(call, place, start, end);
-    // A range behind the end is told from no segment at all.
-    const any = piece ?? (start === 0 ? undefined : await service.read(call, place, 0, 1));
-    if (any === undefined || any.info.life !== this.#life) {
-      throw new MissingSegment(this.#segment);
-    }
-    if (piece?.bytes.length !== end - start || (end > 1 && piece.bytes.at(-1) !== LINE_FEED)) {
-      throw new NoSuchPlace(this.#segment);
-    }
-    this.#info = piece.info;
-    return piece;
-  }
+  return piece;
 }

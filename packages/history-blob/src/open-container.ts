@@ -1,7 +1,6 @@
-import { AgentFrameworkError } from "@agentfw/core";
-import type { BlobContainerClient, BlobCredential, BlobTokenCredential } from "./client.ts";
-import { PROVIDER } from "./errors.ts";
-import type { Address } from "./options.ts";
+import type { BlobContainerClient, BlobCredential } from "./client.ts";
+import { failure } from "./errors.ts";
+import type { BlobConnectionOptions } from "./options.ts";
 
 /** The store tries again by itself, within its own deadline and knowing what it may send twice. */
 const ONE_TRY = { retryOptions: { maxTries: 1 } };
@@ -11,23 +10,24 @@ const ONE_TRY = { retryOptions: { maxTries: 1 } };
  *
  * @throws `configuration` for an address that the driver makes nothing of
  */
-export async function openContainer(address: Address): Promise<BlobContainerClient> {
+export async function openContainer(address: BlobConnectionOptions): Promise<BlobContainerClient> {
   const { ContainerClient } = await import("@azure/storage-blob").catch((cause: unknown) => {
-    throw failure("configuration", "@azure/storage-blob cannot be loaded", cause);
+    throw failure("configuration", "@azure/storage-blob cannot be loaded", { cause });
   });
+  const { url, credential, connectionString = "", containerName = "" } = address;
   try {
-    return "url" in address
-      ? new ContainerClient(address.url, strict(address.credential), ONE_TRY)
-      : new ContainerClient(address.connectionString, address.containerName, ONE_TRY);
+    return url === undefined
+      ? new ContainerClient(connectionString, containerName, ONE_TRY)
+      : new ContainerClient(url, strict(credential), ONE_TRY);
   } catch (cause) {
-    const field = "url" in address ? "url" : "connectionString";
-    throw failure("configuration", `${field}: the driver makes nothing of it`, cause);
+    const field = url === undefined ? "connectionString" : "url";
+    throw failure("configuration", `${field}: the driver makes nothing of it`, { cause });
   }
 }
 
 /** A credential may give no token, which the driver reports as a failure like any other. */
 function strict(credential: BlobCredential | undefined): BlobCredential | undefined {
-  if (credential === undefined || !isToken(credential)) {
+  if (credential === undefined || !("getToken" in credential)) {
     return credential;
   }
   return {
@@ -39,12 +39,4 @@ function strict(credential: BlobCredential | undefined): BlobCredential | undefi
       return token;
     },
   };
-}
-
-function isToken(credential: BlobCredential): credential is BlobTokenCredential {
-  return "getToken" in credential;
-}
-
-function failure(code: "configuration" | "unauthorized", message: string, cause?: unknown): AgentFrameworkError {
-  return new AgentFrameworkError(code, message, { provider: PROVIDER, cause });
 }

@@ -1,5 +1,5 @@
 import { assertTimeout, configurationError } from "@agentfw/core";
-import { assertOptions, assertWithin } from "@agentfw/core/backend";
+import { assertExactlyOne, assertOptions, assertWithin, hasMethods } from "@agentfw/core/backend";
 import type { BlobContainerClient, BlobCredential } from "./client.ts";
 
 /** Where the container is: a client that stays the caller's, or an address that the store opens itself. */
@@ -54,25 +54,26 @@ export interface BlobHistoryStoreOptions {
 /** The options with defaults in place. */
 export type Settings = { [Name in keyof BlobHistoryStoreOptions]-?: NonNullable<BlobHistoryStoreOptions[Name]> };
 
-const KNOWN_ADDRESS: readonly string[] = ["container", "url", "credential", "connectionString", "containerName"];
+const CONNECTION: readonly string[] = ["container", "url", "credential", "connectionString", "containerName"];
 
-const KNOWN: readonly string[] = [
-  "prefix",
-  "createContainer",
-  "segmentBytes",
-  "segmentBlocks",
-  "list",
-  "conditionalAppend",
-  "maxRecordBytes",
-  "timeoutMs",
-];
+const DEFAULTS: Settings = {
+  prefix: "history",
+  createContainer: false,
+  segmentBytes: 256 * 1024 * 1024,
+  segmentBlocks: 45_000,
+  list: true,
+  conditionalAppend: true,
+  maxRecordBytes: 16 * 1024 * 1024,
+  timeoutMs: 5_000,
+};
 
 /** The service takes 50,000; the rest is for the parts of a large turn that was begun before. */
 const MOST_BLOCKS = 49_000;
 const MOST_SEGMENT_BYTES = 2 ** 40;
 const MOST_RECORD_BYTES = 64 * 1024 * 1024;
-const PREFIX = /^[A-Za-z0-9_-](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?(?:\/[A-Za-z0-9_-](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?)*$/;
+const PREFIX = /^(?=.{1,200}$)[\w-](?:[\w.-]*[\w-])?(?:\/[\w-](?:[\w.-]*[\w-])?)*$/;
 const CONTAINER_NAME = /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const CONNECTION_STRING = /(?:^|;)\s*(?:AccountName|BlobEndpoint|UseDevelopmentStorage)\s*=/i;
 
 /**
  * Checks the options and fills in defaults.
@@ -81,105 +82,77 @@ const CONTAINER_NAME = /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
  */
 export function resolveOptions(options: BlobHistoryStoreOptions): Settings {
   const types = { createContainer: "boolean", list: "boolean", conditionalAppend: "boolean" } as const;
-  assertOptions(options, "options", KNOWN, types);
-  const { prefix = "history", createContainer = false, list = true, conditionalAppend = true } = options;
-  const { segmentBytes = 256 * 1024 * 1024, segmentBlocks = 45_000, timeoutMs = 5000 } = options;
-  const { maxRecordBytes = 16 * 1024 * 1024 } = options;
-  if (typeof prefix !== "string" || prefix.length > 200 || !PREFIX.test(prefix)) {
-    throw configurationError(
-      "prefix",
-      "must be 1 to 200 letters, digits, dots, underscores and hyphens between slashes",
-    );
-  }
+  assertOptions(options, "options", Object.keys(DEFAULTS), types);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(given) };
+  const { prefix, segmentBytes, segmentBlocks, maxRecordBytes, timeoutMs } = settings;
+  demand(
+    matches(prefix, PREFIX),
+    "prefix",
+    "must be 1 to 200 letters, digits, dots, underscores and hyphens between slashes",
+  );
   assertWithin(segmentBytes, "segmentBytes", 65_536, MOST_SEGMENT_BYTES);
   assertWithin(segmentBlocks, "segmentBlocks", 2, MOST_BLOCKS);
   assertWithin(maxRecordBytes, "maxRecordBytes", 1, MOST_RECORD_BYTES);
   assertTimeout(timeoutMs, "timeoutMs");
-  return { prefix, createContainer, segmentBytes, segmentBlocks, list, conditionalAppend, maxRecordBytes, timeoutMs };
+  return settings;
 }
 
-/** Where a store that opens its own client finds the container. */
-export type Address =
-  | { readonly url: string; readonly credential: BlobCredential | undefined }
-  | { readonly connectionString: string; readonly containerName: string };
-
-/** What a store works on, checked. */
-export type ResolvedConnection = { readonly container: BlobContainerClient } | { readonly address: Address };
-
 /**
- * Checks that exactly one of `container`, `url` and `connectionString` is there.
+ * Checks that exactly one of `container`, `url` and `connectionString` is there. Gives a copy.
  *
  * @throws `configuration`, without the address in its message, because that may hold a key.
  */
-export function resolveConnection(connection: BlobConnectionOptions): ResolvedConnection {
-  if (isContainer(connection)) {
-    throw configurationError("connection", "must be { container }, not the client itself");
-  }
-  assertOptions(connection, "connection", KNOWN_ADDRESS);
+export function resolveConnection(connection: BlobConnectionOptions): BlobConnectionOptions {
+  demand(!isContainer(connection), "connection", "must be { container }, not the client itself");
+  assertOptions(connection, "connection", CONNECTION);
   const { container, url, credential, connectionString, containerName } = connection;
-  if ([container, url, connectionString].filter((one) => one !== undefined).length !== 1) {
-    throw configurationError("connection", "must have exactly one of container, url and connectionString");
-  }
-  if (credential !== undefined && url === undefined) {
-    throw configurationError("credential", "goes with url only");
-  }
-  if (containerName !== undefined && connectionString === undefined) {
-    throw configurationError("containerName", "goes with connectionString only");
-  }
-  if (container !== undefined) {
-    if (!isContainer(container)) {
-      throw configurationError("container", "must be a ContainerClient of @azure/storage-blob");
-    }
-    return { container };
-  }
-  if (url !== undefined) {
-    assertUrl(url);
-    assertCredential(credential, url);
-    return { address: { url, credential } };
-  }
-  assertConnectionString(connectionString);
-  assertContainerName(containerName);
-  return { address: { connectionString, containerName } };
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return (
-    typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
+  assertExactlyOne(connection, "connection", "container", "url", "connectionString");
+  demand(
+    container === undefined || isContainer(container),
+    "container",
+    "must be a ContainerClient of @azure/storage-blob",
   );
+  if (url === undefined) {
+    demand(credential === undefined, "credential", "goes with url only");
+  } else {
+    demand(isContainerUrl(url), "url", "must be the URL of a container that begins with https:// or http://");
+    const isToken = hasMethods(credential, "getToken");
+    const isCredential = credential === undefined || isToken || hasMethods(credential, "create");
+    demand(isCredential, "credential", "must be a TokenCredential or a StorageSharedKeyCredential");
+    demand(!isToken || matches(url, /^https:/i), "url", "must begin with https:// where a token is sent");
+  }
+  if (connectionString === undefined) {
+    demand(containerName === undefined, "containerName", "goes with connectionString only");
+  } else {
+    demand(
+      matches(connectionString, CONNECTION_STRING),
+      "connectionString",
+      "must be the connection string of a storage account",
+    );
+    demand(
+      matches(containerName, CONTAINER_NAME),
+      "containerName",
+      "must be 3 to 63 lower-case letters, digits and single hyphens",
+    );
+  }
+  return { ...connection };
 }
 
-function assertUrl(text: unknown): asserts text is string {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
-  if (!isHttp || !/[^/]/.test(url.pathname)) {
-    throw configurationError("url", "must be the URL of a container that begins with https:// or http://");
+function demand(isMet: boolean, field: string, rule: string): void {
+  if (!isMet) {
+    throw configurationError(field, rule);
   }
+}
+
+function matches(value: unknown, pattern: RegExp): boolean {
+  return typeof value === "string" && pattern.test(value);
 }
 
 function isContainer(value: unknown): boolean {
-  return hasMethods(value, ["getAppendBlobClient", "listBlobsFlat", "create"]);
+  return hasMethods(value, "getAppendBlobClient", "listBlobsFlat", "create");
 }
 
-function assertCredential(credential: unknown, url: string): void {
-  const isToken = hasMethods(credential, ["getToken"]);
-  if (credential !== undefined && !isToken && !hasMethods(credential, ["create"])) {
-    throw configurationError("credential", "must be a TokenCredential or a StorageSharedKeyCredential");
-  }
-  if (isToken && new URL(url).protocol !== "https:") {
-    throw configurationError("url", "must begin with https:// where a token is sent");
-  }
-}
-
-function assertConnectionString(text: unknown): asserts text is string {
-  const isOne =
-    typeof text === "string" && /(?:^|;)\s*(?:AccountName|BlobEndpoint|UseDevelopmentStorage)\s*=/i.test(text);
-  if (!isOne) {
-    throw configurationError("connectionString", "must be the connection string of a storage account");
-  }
-}
-
-function assertContainerName(name: unknown): asserts name is string {
-  if (typeof name !== "string" || !CONTAINER_NAME.test(name)) {
-    throw configurationError("containerName", "must be 3 to 63 lower-case letters, digits and single hyphens");
-  }
+function isContainerUrl(url: string): boolean {
+  return matches(url, /^https?:/i) && URL.canParse(url) && /[^/]/.test(new URL(url).pathname);
 }

@@ -1,12 +1,25 @@
-import {
-  decodeLine,
-  decodeTurn,
-  lineFrom,
-  type PartLine,
-  type Seal,
-  type TurnLine,
-  type TurnName,
-} from "./line-format.ts";
+import { decodeLine, decodeTurn, type PartLine, type SealLine, type TurnLine } from "./line-format.ts";
+import type { SegmentInfo } from "./segment.ts";
+
+/** The end of a segment: what a write is conditional on. */
+export interface End {
+  readonly etag: string;
+  readonly size: number;
+  readonly blocks: number;
+}
+
+/** A piece of a segment, and the segment's end when it was asked for. */
+export interface Piece {
+  readonly info: SegmentInfo;
+  readonly start: number;
+  readonly bytes: Buffer;
+  readonly end: End;
+}
+
+/** All of a segment that nobody has written to. */
+export function emptyPiece(info: SegmentInfo, etag: string): Piece {
+  return { info, start: 0, bytes: Buffer.alloc(0), end: { etag, size: 0, blocks: 0 } };
+}
 
 /** One line or one run of parts that stands for records. Without a turn it cannot be read. */
 export interface Entry {
@@ -17,10 +30,18 @@ export interface Entry {
   readonly turn: TurnLine | undefined;
 }
 
-/** A run of parts at the end whose last part is not there yet. */
-export interface Pending extends TurnName {
-  /** Where its first part begins. */
-  readonly start: number;
+/** How a piece of a segment ends. */
+export interface Last {
+  /** Where the last line begins, or the run of parts that is not over. From there on one can read again. */
+  readonly anchor: number;
+  /** The first byte behind everything that is not of a run of parts that is not over. */
+  readonly settled: number;
+  /** Nothing follows in this segment. */
+  readonly seal: SealLine["seal"] | undefined;
+  /** The write of a turn whose last part is not there yet. */
+  readonly pending: string | undefined;
+  /** The line feed that the last line lacks, which all of the store's have: the next block begins with it. */
+  readonly tear: string;
 }
 
 /** What a piece of a segment holds. */
@@ -31,114 +52,82 @@ export interface Parsed {
   readonly front: number;
   /** Where the older piece must begin at the latest, because it ends with parts of a turn that begin there. */
   readonly frontFrom: number | undefined;
-  /** Where the last line begins, or the run of parts that is not over. From there on one can read again. */
-  readonly anchor: number;
-  /** The first byte behind the piece. */
-  readonly end: number;
-  readonly seal: Seal | undefined;
-  readonly pending: Pending | undefined;
-  /** True when the last line has no line feed, which none of the store's has. */
-  readonly isTorn: boolean;
+  readonly last: Last;
 }
 
-/** What an empty segment holds. */
-export const NOTHING: Parsed = {
-  entries: [],
-  front: 0,
-  frontFrom: undefined,
-  anchor: 0,
-  end: 0,
-  seal: undefined,
-  pending: undefined,
-  isTorn: false,
-};
+/** What every line ends with. */
+export const LINE_FEED = 10;
+/** A segment of so many blocks takes no other one, not even a seal. */
+const SERVICE_BLOCKS = 50_000;
 
-/** Takes a piece of a segment apart. Unless it begins at a line, everything up to its first line feed is left aside. */
-export function parse(bytes: Buffer, start: number, isAtLine: boolean): Parsed {
-  const skipped = isAtLine ? 0 : (lineFrom(bytes, 0)?.length ?? bytes.length - 1) + 1;
-  const reader = new PieceReader(start + skipped);
-  for (let offset = skipped; offset < bytes.length && reader.seal === undefined; ) {
-    const line = lineFrom(bytes, offset);
-    const end = line === undefined ? bytes.length : offset + line.length + 1;
-    reader.take(line, start + offset, start + end);
-    offset = end;
-  }
-  return reader.result(start + bytes.length);
-}
-
-class PieceReader {
-  seal: Seal | undefined;
-  readonly #entries: Entry[] = [];
-  #front: number;
-  #frontFrom: number | undefined;
-  #anchor: number;
-  #isTorn = false;
-  /** Parts that may become a turn. */
-  #run: { readonly first: PartLine; readonly start: number; readonly texts: string[] } | undefined;
-
-  constructor(front: number) {
-    this.#front = front;
-    this.#anchor = front;
-  }
-
-  take(bytes: Buffer | undefined, start: number, end: number): void {
-    const line = bytes === undefined ? undefined : decodeLine(bytes);
-    this.#isTorn = bytes === undefined;
-    if (line?.kind === "part") {
-      this.#takePart(line.part, start, end);
-      return;
-    }
-    this.#run = undefined;
-    this.#anchor = start;
-    if (line?.kind === "seal") {
-      this.seal = line.seal;
+/** Takes a piece of a segment apart. Unless that begins the segment, everything up to its first line feed is left aside. */
+export function parse(piece: Piece): Parsed {
+  const { bytes, start } = piece;
+  const entries: Entry[] = [];
+  let offset = start === 0 ? 0 : behindLine(bytes, 0);
+  let front = start + offset;
+  let frontFrom: number | undefined;
+  let anchor = front;
+  let seal: Last["seal"];
+  let run: readonly PartLine[] = [];
+  while (offset < bytes.length && seal === undefined) {
+    anchor = start + offset;
+    const line = lineAt(bytes, offset);
+    offset = behindLine(bytes, offset);
+    const end = start + offset;
+    if (line !== undefined && "part" in line) {
+      run = continued(run, line, anchor);
+      if (run.length === 0 && front === anchor && entries.length === 0) {
+        // Its turn began before this piece. In the middle of one it is what a writer left that came too late.
+        front = end;
+        frontFrom = line.from;
+      } else if (run.length === line.parts) {
+        anchor = line.from;
+        entries.push({ start: anchor, end, turn: decodeTurn(joined(run)) });
+        run = [];
+      }
     } else {
-      this.#entries.push({ start, end, turn: line?.turn });
-    }
-  }
-
-  result(end: number): Parsed {
-    const run = this.#run;
-    return {
-      entries: this.#entries,
-      front: this.#front,
-      frontFrom: this.#frontFrom,
-      anchor: run?.start ?? this.#anchor,
-      end,
-      seal: this.seal,
-      pending: run && { turn: run.first.turn, write: run.first.write, start: run.start },
-      isTorn: this.#isTorn,
-    };
-  }
-
-  #takePart(part: PartLine, start: number, end: number): void {
-    const run = this.#run;
-    if (part.part === 0) {
-      this.#run = { first: part, start, texts: [part.text] };
-    } else if (run !== undefined && part.part === run.texts.length && isSameRun(part, run.first)) {
-      run.texts.push(part.text);
-    } else {
-      this.#run = undefined;
-      // Its turn began before this piece. In the middle of one it is what a writer left that came too late.
-      if (this.#front === start && this.#entries.length === 0) {
-        this.#front = end;
-        this.#frontFrom = part.from;
+      run = [];
+      if (line !== undefined && "seal" in line) {
+        seal = line.seal;
+      } else {
+        entries.push({ start: anchor, end, turn: line });
       }
     }
-    this.#anchor = start;
-    this.#closeRun(end);
   }
-
-  #closeRun(end: number): void {
-    const run = this.#run;
-    if (run !== undefined && run.texts.length === run.first.parts) {
-      this.#entries.push({ start: run.start, end, turn: decodeTurn(Buffer.from(run.texts.join(""))) });
-      this.#anchor = run.start;
-      this.#run = undefined;
-    }
-  }
+  return { entries, front, frontFrom, last: lastOf(piece, anchor, seal, run) };
 }
 
-function isSameRun(one: PartLine, other: PartLine): boolean {
-  return one.from === other.from && one.turn === other.turn && one.write === other.write && one.parts === other.parts;
+function lastOf({ bytes, start, end }: Piece, line: number, seal: Last["seal"], run: readonly PartLine[]): Last {
+  const pending = run[0];
+  return {
+    anchor: pending?.from ?? line,
+    settled: pending?.from ?? start + bytes.length,
+    seal: seal ?? (end.blocks < SERVICE_BLOCKS ? undefined : "next"),
+    pending: pending?.write,
+    tear: bytes.length === 0 || bytes.at(-1) === LINE_FEED ? "" : "\n",
+  };
+}
+
+/** The line that begins at `offset`. Undefined: it cannot be read, or has no line feed. */
+function lineAt(bytes: Buffer, offset: number): ReturnType<typeof decodeLine> {
+  const end = bytes.indexOf(LINE_FEED, offset);
+  return end < 0 ? undefined : decodeLine(bytes.subarray(offset, end));
+}
+
+/** Where the line after the one at `offset` begins. */
+function behindLine(bytes: Buffer, offset: number): number {
+  const end = bytes.indexOf(LINE_FEED, offset);
+  return end < 0 ? bytes.length : end + 1;
+}
+
+/** The run with a part that stands at `at`; empty where it neither goes on with the run nor begins another one. */
+function continued(run: readonly PartLine[], part: PartLine, at: number): readonly PartLine[] {
+  const before = part.part === 0 ? [] : run;
+  const from = before[0]?.from ?? at;
+  return part.part === before.length && part.from === from ? [...before, part] : [];
+}
+
+function joined(run: readonly PartLine[]): Buffer {
+  return Buffer.from(run.map(({ text }) => text).join(""));
 }

@@ -1,25 +1,27 @@
-import { forget, type Task } from "./observing.ts";
-import { cutSegment, MissingSegment, NoSuchPlace, OlderReader } from "./older.ts";
+import { LostPlace, readOlder } from "./older.ts";
 import type { Tail } from "./tail.ts";
+import type { Task } from "./task.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 
 /** Reads what is before everything that a tail knows, until it is enough or there is no more. @throws `corrupt` */
 export async function readBack(task: Task, tail: Tail, isEnough: () => boolean): Promise<void> {
-  const reader = new OlderReader(task, tail.info, tail.knownFrom);
-  while (!tail.isComplete && !isEnough()) {
-    const older = await reader.next(PIECE_BYTES).catch((error: unknown) => {
-      if (error instanceof MissingSegment) {
-        // Its records are gone, and with them the need to know their ids.
-        return undefined;
+  if (tail.isComplete || isEnough()) {
+    return;
+  }
+  try {
+    for await (const older of readOlder(task, tail.info, tail.knownFrom, () => PIECE_BYTES)) {
+      tail.prepend(older.entries, older.info);
+      if (isEnough()) {
+        return;
       }
-      forget(task.conversation, tail);
-      throw error instanceof NoSuchPlace ? cutSegment("append") : error;
-    });
-    if (older === undefined) {
-      tail.isComplete = true;
-    } else {
-      tail.prepend(older.entries, older.segment);
+    }
+  } catch (error) {
+    // The records of a segment that is gone are gone, and with them the need to know their ids.
+    if (!(error instanceof LostPlace) || !error.isMissing) {
+      task.forget(tail);
+      throw error;
     }
   }
+  tail.isComplete = true;
 }

@@ -1,11 +1,13 @@
 import type { HistoryPage, HistoryRecord } from "@agentfw/core";
 import { type Cursor, encodeCursor, noCursor } from "./cursor.ts";
-import { conflictError, corruptError } from "./errors.ts";
+import { corruptError, failure } from "./errors.ts";
 import { decodeRecords } from "./line-format.ts";
-import { DEFAULT_RECORD_BYTES, MOST_PIECE_BYTES, observe, pieceBytes, type Task, type View } from "./observing.ts";
-import { cutSegment, MissingSegment, NoSuchPlace, OlderReader, type Place } from "./older.ts";
+import { MOST_PIECE_BYTES, observe, pieceBytes, type View } from "./observing.ts";
+import { LostPlace, readOlder } from "./older.ts";
 import { type Entry, parse } from "./parsing.ts";
-import { type SegmentInfo, segmentPosition } from "./segment.ts";
+import type { SegmentInfo } from "./segment.ts";
+import { DEFAULT_RECORD_BYTES } from "./tail.ts";
+import type { Task } from "./task.ts";
 
 /** What is to be read. */
 export interface ReadInput {
@@ -20,188 +22,173 @@ interface Slot {
   readonly record: HistoryRecord | undefined;
   readonly entry: Entry;
   readonly index: number;
-  readonly segment: number;
   readonly info: SegmentInfo;
 }
 
-const EMPTY_PAGE: HistoryPage = { records: [], version: "" };
+/** What a page is made of. */
+interface Found {
+  /** Oldest first. */
+  readonly slots: readonly Slot[];
+  readonly first?: Slot | undefined;
+  /** What stands in the way of all that is older. */
+  readonly lost?: LostPlace;
+}
+
 const FIRST_RECORD_BYTES = 16 * 1024;
-/** A conversation that is cleared or moved under a reader is read again; this often in a row it is not. */
-const MOST_RESTARTS = 5;
+/** A conversation that is cleared under a reader is read again; more often in a row it is not. */
+const MOST_TRIES = 6;
 
 /** Reads a page. The input has been checked. @throws `corrupt`, `conflict`, `configuration` */
 export async function readPage(task: Task, input: ReadInput): Promise<HistoryPage> {
-  const { last, cursor } = input;
-  for (let restarts = 0; ; restarts += 1) {
+  const { last, cursor, skipsCorrupt } = input;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const view = await observe(task, cursor === undefined ? last : 1);
-    if (cursor !== undefined && (view === undefined || view.version === "" || view.info.life !== cursor.life)) {
-      throw conflictError("before: the record that the cursor points at is no longer stored", view?.version ?? "");
+    const version = view?.version ?? "";
+    if (cursor !== undefined && (version === "" || view?.tail.info.life !== cursor.life)) {
+      const message = "before: the record that the cursor points at is no longer stored";
+      throw failure("conflict", message, { currentVersion: version });
     }
-    if (view === undefined || view.version === "") {
-      return input.skipsCorrupt ? { ...EMPTY_PAGE, corrupt: [] } : EMPTY_PAGE;
+    if (view === undefined || version === "") {
+      return { records: [], version: "", ...(skipsCorrupt ? { corrupt: [] } : {}) };
     }
-    const page = new PageReader(task, view, input);
-    try {
-      return await page.read();
-    } catch (error) {
-      if (isOfCursor(error, cursor, view)) {
-        throw noCursor();
-      }
-      if (error instanceof NoSuchPlace) {
-        return page.readWithout(error.segment, cutSegment("read"));
-      }
-      if (!(error instanceof MissingSegment) || restarts === MOST_RESTARTS) {
-        throw error;
-      }
-      // Cleared meanwhile, or a part of the conversation is missing: the next look tells.
-      const again = await observe(task, 1);
-      if (again?.info.life === view.info.life && again.version !== "") {
-        const position = positionFrom(error.segment);
-        return page.readWithout(error.segment, corruptError("read: a part of the conversation is missing", position));
+    const found = await find(task, view, input);
+    if (found !== undefined) {
+      return pageOf(found, version, skipsCorrupt);
+    }
+  }
+  throw failure("unavailable", "read: the conversation was cleared again and again meanwhile");
+}
+
+/** Undefined: the conversation is not the one any more that was seen. */
+async function find(task: Task, view: View, input: ReadInput): Promise<Found | undefined> {
+  const { last, cursor, withFirst } = input;
+  const { info } = view.tail;
+  let slots: readonly Slot[] = [];
+  try {
+    for await (const older of backwards(task, view, cursor, () => nextBytes(slots, last))) {
+      slots = [...older, ...slots];
+      if (slots.length >= last) {
+        break;
       }
     }
+    slots = slots.slice(-last);
+    return { slots, first: withFirst ? await findFirst(task, info, slots[0]) : undefined };
+  } catch (error) {
+    if (!(error instanceof LostPlace)) {
+      throw error;
+    }
+    if (cursor !== undefined && isOfCursor(error, cursor, info)) {
+      throw noCursor();
+    }
+    // Cleared meanwhile, or a part of the conversation is missing: the next look tells.
+    const again = error.isMissing ? await observe(task, 1) : view;
+    const isStillThere = again?.tail.info.life === info.life && again.version !== "";
+    return isStillThere ? { slots, lost: error } : undefined;
+  }
+}
+
+/** Runs of slots, the newest first. */
+async function* backwards(
+  task: Task,
+  { tail: { info }, parsed }: View,
+  cursor: Cursor | undefined,
+  bytesOf: () => number,
+): AsyncGenerator<readonly Slot[]> {
+  if (cursor === undefined) {
+    yield slotsOf(parsed.entries, info);
+  }
+  const { front: end, frontFrom } = parsed;
+  let behind = cursor?.behind ?? 0;
+  for await (const older of readOlder(task, info, cursor ?? { segment: info.segment, end, info, frontFrom }, bytesOf)) {
+    const slots = slotsOf(older.entries, older.info);
+    if (behind >= slots.length) {
+      throw new LostPlace(older.info.segment, false);
+    }
+    yield slots.slice(0, slots.length - behind);
+    behind = 0;
   }
 }
 
 /** True when a place is not there because the cursor names it, and not because of what is stored. */
-function isOfCursor(error: unknown, cursor: Cursor | undefined, { info, segment }: View): boolean {
-  if (cursor === undefined) {
-    return false;
-  }
-  const isNone = cursor.segment > segment || cursor.segment < info.first;
-  return (
-    (error instanceof NoSuchPlace && error.segment === cursor.segment) || (error instanceof MissingSegment && isNone)
-  );
+function isOfCursor({ isMissing, segment }: LostPlace, cursor: Cursor, newest: SegmentInfo): boolean {
+  return isMissing ? cursor.segment > newest.segment || cursor.segment < newest.first : segment === cursor.segment;
 }
 
-class PageReader {
-  readonly #task: Task;
-  readonly #view: View;
-  readonly #input: ReadInput;
-  /** Oldest first. */
-  #slots: Slot[] = [];
-
-  constructor(task: Task, view: View, input: ReadInput) {
-    this.#task = task;
-    this.#view = view;
-    this.#input = input;
-  }
-
-  async read(): Promise<HistoryPage> {
-    const { last, cursor, withFirst } = this.#input;
-    const { info, segment, parsed } = this.#view;
-    const { front: end, frontFrom } = parsed;
-    const place = cursor ?? { segment, end, info, frontFrom };
-    this.#slots = cursor === undefined ? slotsOf(parsed.entries, segment, info) : [];
-    const reader = new OlderReader(this.#task, info, place);
-    let behind = cursor?.behind ?? 0;
-    while (this.#slots.length < last) {
-      const older = await reader.next(this.#nextBytes(last));
-      if (older === undefined) {
-        break;
-      }
-      const slots = slotsOf(older.entries, older.segment, older.info);
-      if (behind >= slots.length) {
-        throw new NoSuchPlace(older.segment);
-      }
-      this.#slots = [...slots.slice(0, slots.length - behind), ...this.#slots];
-      behind = 0;
-    }
-    this.#slots = this.#slots.slice(-last);
-    return this.#page(withFirst ? await this.#first() : undefined, []);
-  }
-
-  /** The page up to a segment that cannot be read. @throws the error unless damage is skipped */
-  async readWithout(segment: number, error: Error): Promise<HistoryPage> {
-    if (!this.#input.skipsCorrupt) {
-      throw error;
-    }
-    return this.#page(undefined, [positionFrom(segment)]);
-  }
-
-  #nextBytes(last: number): number {
-    const missing = last - this.#slots.length;
-    const [oldest] = this.#slots;
-    if (!Number.isFinite(missing) || oldest === undefined) {
-      return Math.min(MOST_PIECE_BYTES, pieceBytes(missing));
-    }
-    const bytes = this.#slots.reduce((sum, { record }) => sum + (record?.data.length ?? DEFAULT_RECORD_BYTES), 0);
-    return Math.min(MOST_PIECE_BYTES, pieceBytes(missing) + ((2 * bytes) / this.#slots.length) * missing);
-  }
-
-  async #first(): Promise<Slot | undefined> {
-    const { info } = this.#view;
-    const [oldest] = this.#slots;
-    if (oldest !== undefined && olderThan(oldest) === undefined) {
-      return oldest;
-    }
-    return firstSlot(this.#task, info);
-  }
-
-  #page(first: Slot | undefined, missing: readonly string[]): HistoryPage {
-    const { skipsCorrupt } = this.#input;
-    const [oldest] = this.#slots;
-    const looked = first === undefined || first === oldest ? this.#slots : [first, ...this.#slots];
-    const corrupt = [...missing, ...looked.filter(({ record }) => record === undefined).map(positionOf)];
-    if (corrupt[0] !== undefined && !skipsCorrupt) {
-      throw corruptError("read: a stored record cannot be read", corrupt[0]);
-    }
-    const older = oldest === undefined || missing.length > 0 ? undefined : olderThan(oldest);
-    return {
-      records: this.#slots.flatMap(({ record }) => record ?? []),
-      version: this.#view.version,
-      ...(older === undefined ? {} : { older }),
-      ...(first?.record === undefined ? {} : { first: first.record }),
-      ...(skipsCorrupt ? { corrupt } : {}),
-    };
-  }
+function nextBytes(slots: readonly Slot[], last: number): number {
+  const missing = last - slots.length;
+  const bytes = slots.reduce((sum, { record }) => sum + (record?.data.length ?? DEFAULT_RECORD_BYTES), 0);
+  const guess = slots.length === 0 ? 0 : ((2 * bytes) / slots.length) * missing;
+  return Math.min(MOST_PIECE_BYTES, pieceBytes(missing) + guess);
 }
 
-/** The first record of a conversation. */
-async function firstSlot(task: Task, { first, life }: SegmentInfo): Promise<Slot | undefined> {
-  const { call, service, conversation } = task;
+function pageOf({ slots, first, lost }: Found, version: string, skipsCorrupt: boolean): HistoryPage {
+  const [oldest] = slots;
+  const looked = first === undefined || first === oldest ? slots : [first, ...slots];
+  const unreadable = looked.filter(({ record }) => record === undefined).map(positionOf);
+  if (!skipsCorrupt && lost !== undefined) {
+    throw lost;
+  }
+  if (!skipsCorrupt && unreadable[0] !== undefined) {
+    throw corruptError("read: a stored record cannot be read", unreadable[0]);
+  }
+  const corrupt = [lost?.position ?? [], unreadable].flat();
+  const older = oldest === undefined || lost !== undefined ? undefined : olderThan(oldest);
+  return {
+    records: slots.flatMap(({ record }) => record ?? []),
+    version,
+    ...(older === undefined ? {} : { older }),
+    ...(first?.record === undefined ? {} : { first: first.record }),
+    ...(skipsCorrupt ? { corrupt } : {}),
+  };
+}
+
+/** The first record of a conversation, which may be the oldest that is known. */
+async function findFirst(
+  task: Task,
+  { first, life }: SegmentInfo,
+  oldest: Slot | undefined,
+): Promise<Slot | undefined> {
+  if (oldest !== undefined && olderThan(oldest) === undefined) {
+    return oldest;
+  }
   for (let bytes = FIRST_RECORD_BYTES; ; bytes *= 8) {
-    const piece = await service.read(call, { directory: conversation.directory, segment: first }, 0, bytes);
-    if (piece === undefined || piece.info.life !== life) {
-      throw new MissingSegment(first);
+    const piece = await task.read(first, 0, bytes);
+    if (piece?.info.life !== life) {
+      throw new LostPlace(first, true);
     }
-    const isAll = piece.bytes.length >= piece.size;
-    const { entries, isTorn } = parse(piece.bytes, 0, true);
+    const isAll = piece.bytes.length >= piece.end.size;
+    const { entries, last } = parse(piece);
     // The last line may have been cut by the piece's end.
-    const whole = isTorn && !isAll ? entries.slice(0, -1) : entries;
+    const whole = isAll || last.tear === "" ? entries : entries.slice(0, -1);
     if (whole.length > 0 || isAll) {
-      return slotsOf(whole.slice(0, 1), first, piece.info)[0];
+      return slotsOf(whole.slice(0, 1), piece.info)[0];
     }
   }
 }
 
 /** The cursor to what is older than a record. Undefined: there is nothing. */
-function olderThan({ entry, index, segment, info }: Slot): string | undefined {
-  const cursor = (place: Place, behind: number) => encodeCursor({ life: info.life, ...place, behind });
+function olderThan({ entry, index, info }: Slot): string | undefined {
+  const { life, segment, first, before } = info;
   if (index > 0) {
-    return cursor({ segment, end: entry.end }, (entry.turn?.ids.length ?? 1) - index);
+    return encodeCursor({ life, segment, end: entry.end, behind: (entry.turn?.records.length ?? 1) - index });
   }
   if (entry.turn?.turn === 1) {
     return undefined;
   }
   if (entry.start > 0) {
-    return cursor({ segment, end: entry.start }, 0);
+    return encodeCursor({ life, segment, end: entry.start, behind: 0 });
   }
-  return segment > info.first ? cursor({ segment: segment - 1, end: info.before }, 0) : undefined;
+  return segment > first ? encodeCursor({ life, segment: segment - 1, end: before, behind: 0 }) : undefined;
 }
 
-function slotsOf(entries: readonly Entry[], segment: number, info: SegmentInfo): Slot[] {
+function slotsOf(entries: readonly Entry[], info: SegmentInfo): Slot[] {
   return entries.flatMap((entry) => {
     const records = entry.turn === undefined ? [undefined] : decodeRecords(entry.turn);
-    return records.map((record, index) => ({ record, entry, index, segment, info }));
+    return records.map((record, index) => ({ record, entry, index, info }));
   });
 }
 
-function positionFrom(segment: number): string {
-  return `${segmentPosition(segment)} and what was before it`;
-}
-
-function positionOf({ segment, entry, index }: Slot): string {
-  const position = segmentPosition(segment, entry.start);
+function positionOf({ info, entry, index }: Slot): string {
+  const position = `segment ${info.segment}, byte ${entry.start}`;
   return entry.turn === undefined ? position : `${position}, record ${index}`;
 }

@@ -1,9 +1,10 @@
 import type { BlobListItem } from "./client.ts";
-import { corruptError, unsupportedError } from "./errors.ts";
+import { corruptError, failure } from "./errors.ts";
 import { isCount } from "./line-format.ts";
 
-/** What every blob of ours carries as metadata. */
+/** What is known of a segment by its name, and by the metadata that every blob of ours carries. */
 export interface SegmentInfo {
+  readonly segment: number;
   /** Random; a new one for each conversation that begins, also under a name that was in use before. */
   readonly life: string;
   /** The number of the conversation's first segment. */
@@ -21,20 +22,13 @@ const LAYOUT = 1;
 /** The metadata of a new segment. `names` is the key where the blob's name does not tell it. */
 export function encodeSegmentInfo(info: SegmentInfo, names: string | undefined): Record<string, string> {
   return {
-    layout: String(LAYOUT),
+    layout: `${LAYOUT}`,
     life: info.life,
-    first: String(info.first),
-    before: String(info.before),
-    base: String(info.base),
+    first: `${info.first}`,
+    before: `${info.before}`,
+    base: `${info.base}`,
     ...(names === undefined ? {} : { names }),
   };
-}
-
-/** Refuses a newest segment that nothing can be appended to. @throws `corrupt` */
-export function assertAppendBlob(segment: number, blobType: string | undefined): void {
-  if (blobType !== "AppendBlob") {
-    throw corruptError("a blob of another type stands under the name", segmentPosition(segment));
-  }
 }
 
 /** Metadata by its names. Some clients give them in other cases than they were written in. */
@@ -43,30 +37,28 @@ export function metadataOf(metadata: Metadata): ReadonlyMap<string, string> {
 }
 
 /** Which life a blob belongs to. Undefined: it does not say so. */
-export function lifeOf(metadata: Metadata): string | undefined {
+export function lifeOf({ metadata }: Pick<BlobListItem, "metadata">): string | undefined {
   return metadataOf(metadata).get("life");
 }
 
 /**
- * Reads metadata.
+ * Reads metadata. Without a number the blob has a name that none of ours has.
  *
  * @throws `corrupt` for a blob that is none of ours, `unsupported` for one of a later version.
  */
-export function decodeSegmentInfo(segment: number, metadata: Metadata): SegmentInfo {
+export function decodeSegmentInfo(segment: number | undefined, metadata: Metadata): SegmentInfo {
   const fields = metadataOf(metadata);
-  const layout = Number(fields.get("layout"));
-  if (layout > LAYOUT) {
-    throw unsupportedError(`the blob has layout version ${layout}; this package reads ${LAYOUT}`);
-  }
-  const [first, before, base] = ["first", "before", "base"].map((name) => Number(fields.get(name) ?? Number.NaN));
   const life = fields.get("life");
-  if (layout !== LAYOUT || life === undefined || !isCount(first) || !isCount(before) || !isCount(base)) {
-    throw corruptError("a blob of someone else stands under the name", segmentPosition(segment));
+  const [layout = 0, first, before, base] = ["layout", "first", "before", "base"].map((name) =>
+    Number(fields.get(name) ?? Number.NaN),
+  );
+  if (layout > LAYOUT) {
+    throw failure("unsupported", `the blob has layout version ${layout}; this package reads ${LAYOUT}`);
   }
-  return { life, first, before, base };
-}
-
-/** How positions are told in errors. */
-export function segmentPosition(segment: number, byte?: number): string {
-  return byte === undefined ? `segment ${segment}` : `segment ${segment}, byte ${byte}`;
+  const isOurs = layout === LAYOUT && segment !== undefined && life !== undefined;
+  if (!isOurs || !isCount(first) || !isCount(before) || !isCount(base)) {
+    const position = segment === undefined ? "the conversation's folder" : `segment ${segment}`;
+    throw corruptError("a blob of someone else stands among the segments", position);
+  }
+  return { segment, life, first, before, base };
 }

@@ -1,6 +1,5 @@
-import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { connectionFailure, systemCode } from "@agentfw/core/backend";
-import { PROVIDER } from "./errors.ts";
+import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { codedCause, connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
 
 /** What the service's answer means for what the store does next. */
 export type Verdict =
@@ -21,165 +20,88 @@ export type Verdict =
   /** It goes wrong in the same way again. */
   | "refused";
 
-interface Meaning {
-  readonly verdict: Verdict;
-  readonly code: ErrorCode;
-  readonly reason: string;
-}
+type Meaning = readonly [verdict: Verdict, code: ErrorCode, reason: string];
 
-/** The service's error codes. Those that are not here go by their status. */
-const CODES: ReadonlyMap<string, Meaning> = new Map(
-  Object.entries({
-    ConditionNotMet: meaning("condition", "conflict", "another writer came first"),
-    AppendPositionConditionNotMet: meaning("condition", "conflict", "another writer came first"),
-    TargetConditionNotMet: meaning("condition", "conflict", "another writer came first"),
-    MaxBlobSizeConditionNotMet: meaning("full", "unavailable", "the blob is full"),
-    BlockCountExceedsLimit: meaning("full", "unavailable", "the blob is full"),
-    BlobAlreadyExists: meaning("exists", "conflict", "the blob exists"),
-    UnauthorizedBlobOverwrite: meaning("exists", "conflict", "the blob exists"),
-    ContainerAlreadyExists: meaning("exists", "conflict", "the container exists"),
-    BlobNotFound: meaning("no-blob", "unavailable", "the blob is not there"),
-    ContainerNotFound: meaning("no-container", "configuration", "container: it is not there"),
-    InvalidRange: meaning("no-range", "unavailable", "the blob is shorter than it was"),
-    InvalidBlobType: meaning("refused", "corrupt", "a blob of another type stands under the name"),
-    IncorrectBlobType: meaning("refused", "corrupt", "a blob of another type stands under the name"),
-    ContainerBeingDeleted: meaning("busy", "unavailable", "the container is being deleted"),
-    ContainerDisabled: meaning("refused", "unauthorized", "the container is disabled"),
-    AccountBeingCreated: meaning("busy", "unavailable", "the account is being made"),
-    AccountIsDisabled: meaning("refused", "unauthorized", "the account is disabled"),
-    ServerBusy: meaning("busy", "unavailable", "the service is busy"),
-    OperationTimedOut: meaning("lost", "unavailable", "the service took too long"),
-    InternalError: meaning("lost", "unavailable", "the service failed"),
-    OutOfRangeInput: meaning("refused", "configuration", "the service does not take a name or a value"),
-    InvalidResourceName: meaning("refused", "configuration", "container: the service does not take its name"),
-    InvalidHeaderValue: meaning("refused", "configuration", "the service does not take a header; it may be too old"),
-    InvalidMetadata: meaning("refused", "configuration", "the service does not take the names"),
-    MetadataTooLarge: meaning("refused", "too_large", "the names are too long"),
-    RequestBodyTooLarge: meaning("refused", "too_large", "the service takes no block of this size"),
-    FeatureVersionMismatch: meaning("refused", "unsupported", "the blob was changed by a newer version of the service"),
-    LeaseIdMissing: meaning("refused", "unavailable", "someone holds a lease on the blob"),
-    LeaseLost: meaning("refused", "unavailable", "someone held a lease on the blob"),
-    BlobIsSealed: meaning("refused", "unavailable", "the blob was made read-only"),
-    BlobArchived: meaning("refused", "unavailable", "the blob is archived"),
-    BlobImmutableDueToPolicy: meaning("refused", "unauthorized", "a policy of the container forbids it"),
-    BlobAccessTierNotSupportedForAccountType: meaning("refused", "unsupported", "the account has no append blobs"),
-    HnsOnPathNotSupported: meaning("refused", "unsupported", "the account has no append blobs"),
-  }),
-);
+/** What answers mean, by their status and the service's error code: the first that fits. An error tells both behind the reason. */
+const MEANINGS: readonly (readonly [answer: RegExp, ...meaning: Meaning])[] = [
+  [/MaxBlobSizeConditionNotMet|BlockCountExceedsLimit/, "full", "unavailable", "the blob is full"],
+  [/(?:Blob|Container)AlreadyExists|UnauthorizedBlobOverwrite/, "exists", "conflict", "it exists"],
+  [/ BlobNotFound/, "no-blob", "unavailable", "the blob is not there"],
+  [/ContainerNotFound/, "no-container", "configuration", "container: it is not there"],
+  [/InvalidRange/, "no-range", "unavailable", "the blob is shorter than it was"],
+  [/(?:Invalid|Incorrect)BlobType/, "refused", "corrupt", "a blob of another type stands under the name"],
+  [/InvalidResourceName/, "refused", "configuration", "container: the service does not take its name"],
+  [/InvalidHeaderValue/, "refused", "configuration", "the service does not take a header; it may be too old"],
+  [/TooLarge|^413/, "refused", "too_large", "the service takes nothing of this size"],
+  [/NotSupported|VersionMismatch/, "refused", "unsupported", "the account, or this version, does not offer it"],
+  [/Lease|Sealed/, "refused", "unavailable", "the blob is leased or read-only"],
+  [
+    /ImmutableDueToPolicy|ContainerDisabled|^40[13]/,
+    "refused",
+    "unauthorized",
+    "the key, the token or a policy does not allow it",
+  ],
+  [/Being(?:Deleted|Created)|^429|^503/, "busy", "unavailable", "the service is busy"],
+  [/OperationTimedOut|^408|^5/, "lost", "unavailable", "the service failed"],
+  [/^2/, "lost", "unavailable", "the answer is none that the service gives"],
+  [/^412/, "condition", "conflict", "another writer came first"],
+  [/^400/, "refused", "configuration", "the service does not take the request"],
+  // A 404 that does not say what is missing may be a proxy's, and is no empty conversation.
+  [/^\d/, "refused", "unavailable", "the service refused"],
+];
 
 /** Errors of credentials, which are told by their names. */
-const NO_TOKEN = /Authentication|CredentialUnavailable|AggregateAuthentication/;
+const NO_TOKEN = /Authentication|CredentialUnavailable/;
 
 /** Tells what happened from what the driver threw. */
 export function verdictOf(error: unknown): Verdict {
-  return meaningOf(error).verdict;
+  return meaningOf(error)[0];
 }
 
-/**
- * Turns what the driver threw into the error that callers see, with the driver's own as its `cause`. Errors of the
- * framework pass through as they are.
- */
-export function toFrameworkError(error: unknown, operation: string): AgentFrameworkError {
-  if (isAgentFrameworkError(error)) {
-    return error;
-  }
-  const { code, reason } = meaningOf(error);
-  const position = code === "corrupt" ? { position: "the blob as a whole" } : {};
-  return new AgentFrameworkError(code, `${operation}: ${reason}`, { provider: PROVIDER, cause: error, ...position });
-}
-
-/** A download that ended before its end, or was not of what was asked for; callers see it as a `cause`. */
-export class IncompleteDownload extends Error {
-  constructor() {
-    super("the download is not what was asked for, or ended before all of it was there");
-    this.name = "IncompleteDownload";
-  }
-}
-
-/** An answer that lacks what the service always says, so that it may be none of the service's. */
-export class IncompleteAnswer extends Error {
-  constructor() {
-    super("the answer has no ETag");
-    this.name = "IncompleteAnswer";
-  }
-}
-
-/** How long the service asks to be left alone, in milliseconds; 0 where it says nothing. */
-export function retryAfterMs(error: unknown): number {
+/** What the driver threw means to a call. */
+export function failureOf(error: unknown): StepFailure {
+  const [verdict, code, reason] = meaningOf(error);
+  const isFate = verdict === "busy" || verdict === "lost" || verdict === "refused";
+  const fate = isFate ? verdict : verdict === "no-container" ? "refused" : "unmet";
+  const position = code === "corrupt" ? "the blob as a whole" : undefined;
   const headers = property(property(error, "response"), "headers");
   const get = property(headers, "get");
-  const text: unknown = typeof get === "function" ? Reflect.apply(get, headers, ["retry-after"]) : undefined;
-  if (typeof text !== "string") {
-    return 0;
-  }
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
+  const header: unknown = typeof get === "function" ? Reflect.apply(get, headers, ["retry-after"]) : undefined;
+  return { code, reason, position, fate, retryAfterMs: retryAfterMs(header) };
+}
+
+/** Takes failures of these kinds for undefined, and throws every other one. */
+export function undefinedFor(...verdicts: readonly Verdict[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!verdicts.includes(verdictOf(error))) {
+      throw error;
+    }
+  };
 }
 
 function meaningOf(error: unknown): Meaning {
-  const coded = codedOf(error);
-  const code = systemCode(coded) ?? "";
-  const known = CODES.get(code);
-  if (known !== undefined) {
-    return known;
-  }
-  const status = statusOf(error);
-  if (status === undefined) {
+  const coded = codedCause(error);
+  // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
+  const word = /^[A-Za-z]{1,60}$/.exec(systemCode(coded) ?? "")?.[0] ?? "";
+  const answer = `${property(error, "statusCode") ?? ""} ${word}`;
+  const known = MEANINGS.find(([pattern]) => pattern.test(answer));
+  if (known === undefined) {
     return meaningOfFailure(error, coded);
   }
-  const { reason, ...rest } = meaningOfStatus(status);
-  // A word of the service, of which there are some hundred, or of a proxy: nothing else is told.
-  return { ...rest, reason: `${reason} (${status}${/^[A-Za-z]{1,60}$/.test(code) ? ` ${code}` : ""})` };
-}
-
-function meaningOfStatus(status: number): Meaning {
-  if (status === 401 || status === 403) {
-    return meaning("refused", "unauthorized", "the service refused the key, the token or its rights");
-  }
-  if (status === 412) {
-    return meaning("condition", "conflict", "another writer came first");
-  }
-  if (status === 429 || status === 503) {
-    return meaning("busy", "unavailable", "the service is busy");
-  }
-  if (status === 408 || status >= 500) {
-    return meaning("lost", "unavailable", "the service failed");
-  }
-  if (status < 300) {
-    return meaning("lost", "unavailable", "the answer is none that the service gives");
-  }
-  if (status === 400) {
-    return meaning("refused", "configuration", "the service does not take the request");
-  }
-  // A 404 that does not say what is missing is no empty conversation: a proxy may have given it.
-  return meaning("refused", "unavailable", "the service refused");
+  const [, verdict, code, reason] = known;
+  return [verdict, code, `${reason} (${answer.trim()})`];
 }
 
 function meaningOfFailure(error: unknown, coded: unknown): Meaning {
-  const failure = connectionFailure(coded);
-  if (failure !== undefined) {
-    return meaning(failure.code === "unavailable" ? "busy" : "refused", failure.code, failure.reason);
+  const failed = connectionFailure(coded);
+  if (failed !== undefined) {
+    return [failed.code === "unavailable" ? "busy" : "refused", failed.code, failed.reason];
   }
   if (error instanceof Error && NO_TOKEN.test(error.name)) {
-    return meaning("refused", "unauthorized", "credential: it gave no token");
+    return ["refused", "unauthorized", "credential: it gave no token"];
   }
   const reason = systemCode(coded) === undefined ? "the driver failed" : "the connection ended";
-  return meaning(isAgentFrameworkError(error) ? "refused" : "lost", "unavailable", reason);
-}
-
-function meaning(verdict: Verdict, code: ErrorCode, reason: string): Meaning {
-  return { verdict, code, reason };
-}
-
-/** The error, or the cause of it, that has a code: the service's own, or the driver's in the same place. */
-function codedOf(error: unknown): unknown {
-  const cause = property(error, "cause");
-  return systemCode(error) === undefined && cause !== undefined ? codedOf(cause) : error;
-}
-
-function statusOf(error: unknown): number | undefined {
-  const status = property(error, "statusCode");
-  return typeof status === "number" ? status : undefined;
+  return [isAgentFrameworkError(error) ? "refused" : "lost", "unavailable", reason];
 }
 
 function property(value: unknown, name: string): unknown {

@@ -1,6 +1,18 @@
-import { AgentFrameworkError, type ErrorCode } from "@agentfw/core";
+import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
+import { SteppedCall } from "@agentfw/core/backend";
 import { expect, test } from "vitest";
-import { IncompleteDownload, toFrameworkError, type Verdict, verdictOf } from "../src/verdicts.ts";
+import { PROVIDER } from "../src/errors.ts";
+import { failureOf, type Verdict, verdictOf } from "../src/verdicts.ts";
+
+/** What a caller is told. */
+function toFrameworkError(error: unknown, operation: string): AgentFrameworkError {
+  const call = new SteppedCall(operation, { provider: PROVIDER, timeoutMs: 1_000, signal: undefined, failureOf });
+  const told = call.fail(error);
+  if (!isAgentFrameworkError(told)) {
+    throw told;
+  }
+  return told;
+}
 
 /** An error as the driver makes it of the service's answer. */
 function answer(statusCode: number, code?: string): Error {
@@ -83,7 +95,7 @@ test("what gives no token is unauthorized, what is unknown is a failure, and our
   for (const name of ["AuthenticationError", "CredentialUnavailableError", "AggregateAuthenticationError"]) {
     expect(toFrameworkError(Object.assign(new Error("no"), { name }), "read").code).toBe("unauthorized");
   }
-  expect(toFrameworkError(new IncompleteDownload(), "read").code).toBe("unavailable");
+  expect(toFrameworkError(new Error("the download ended before its end"), "read").code).toBe("unavailable");
   expect(toFrameworkError("thrown text", "read").code).toBe("unavailable");
   const ours = new AgentFrameworkError("conflict", "another writer came first");
   expect(toFrameworkError(ours, "append")).toBe(ours);

@@ -1,7 +1,8 @@
 import type { HistoryStore } from "@agentfw/core";
 import type { ContainerClient } from "@azure/storage-blob";
 import { describe, expect, test } from "vitest";
-import { conversationPlace, segmentName } from "../src/names.ts";
+import { segmentName } from "../src/names.ts";
+import { conversationPlace } from "../src/places.ts";
 import { conversation, records, rejection } from "./support/conversation.ts";
 import { blobNames, contentOf, openContainer, openStore } from "./support/storage.ts";
 

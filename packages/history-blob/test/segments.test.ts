@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { conversationPlace } from "../src/names.ts";
+import { conversationPlace } from "../src/places.ts";
 import { conversation, idsOf, records, rejection } from "./support/conversation.ts";
 import { type Fault, failing } from "./support/service-proxy.ts";
 import { blobNames, contentOf, openContainer, openProxied, openStore, rewrite } from "./support/storage.ts";
@@ -173,6 +173,22 @@ test("lines that cannot be read, a cut line and a cut blob are told, and the con
       expect(page.corrupt?.length).toBeGreaterThan(0);
     }
   }
+});
+
+test("a conversation whose only line cannot be read is told, and never reads as no conversation", async () => {
+  const container = await openContainer();
+  await openStore(container).append(KEY, records("a", 2));
+  await rewrite(container, (await blobNames(container, directory))[0] ?? "", (content) => content.fill("?", 0, 20));
+  const store = openStore(container);
+  // The first look, and one from what is known then.
+  for (let look = 0; look < 2; look += 1) {
+    expect(await rejection(store.read(KEY))).toMatchObject({ code: "corrupt", position: "segment 0, byte 0" });
+  }
+  const page = await store.read(KEY, { onCorrupt: "skip" });
+  expect(page).toMatchObject({ records: [], corrupt: ["segment 0, byte 0"] });
+  const { version } = await store.append(KEY, records("b", 1), { ifVersion: page.version });
+  expect(version).not.toBe(page.version);
+  expect(idsOf((await store.read(KEY, { onCorrupt: "skip" })).records)).toEqual(["b-0"]);
 });
 
 test("a closed segment that was cut is told, and what is after it can be read", async () => {

@@ -4,7 +4,7 @@ import { faultHooks, startFaultProxy } from "@agentfw/test-servers";
 import { inject } from "vitest";
 import { BlobHistoryStore, type BlobHistoryStoreOptions } from "../../src/index.ts";
 import { decodeTurn } from "../../src/line-format.ts";
-import { conversationPlace } from "../../src/names.ts";
+import { conversationPlace } from "../../src/places.ts";
 import { blobNames, clientOf, contentOf, freshName, rewrite } from "./storage.ts";
 
 /** Opens a store that connects itself, through a proxy, to a container of its own. */
@@ -56,13 +56,13 @@ export async function openThroughProxy(
       const content = await contentOf(container, name);
       for (let start = 0; start < content.length; start = content.indexOf("\n", start) + 1) {
         const turn = decodeTurn(content.subarray(start, content.indexOf("\n", start)));
-        if (turn !== undefined && index < turn.ids.length) {
-          const skipped = turn.bytes.slice(0, index).reduce((sum, count) => sum + count + 1, 0);
-          const from = start + turn.dataOffset + skipped;
-          await rewrite(container, name, (bytes) => bytes.fill("?", from, from + turn.bytes[index]!));
+        const record = turn?.records[index];
+        if (record !== undefined) {
+          const from = content.indexOf(record.data, start);
+          await rewrite(container, name, (bytes) => bytes.fill("?", from, from + record.data.length));
           return;
         }
-        index -= turn?.ids.length ?? 0;
+        index -= turn?.records.length ?? 0;
       }
     }
   }
