@@ -1,10 +1,12 @@
 /**
  * What those who write a backend need and must not decide for themselves: what options and arguments are refused, in the
- * same words everywhere; what a connection that cannot be made means; a part that is loaded on demand; calls that wait for
- * each other. An entry of its own, because an agent needs none of it.
+ * same words everywhere; what a connection that cannot be made or a file system that refuses means; a part that is loaded on demand and
+ * calls that are made to it; calls that wait for each other. An entry of its own, because an agent needs none of it.
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { CallProgress, EngineCalls, type EngineCallsOptions } from "./backend/engine-calls.ts";
+export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
