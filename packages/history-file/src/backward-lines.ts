@@ -73,6 +73,11 @@ export class BackwardLines {
     return this.#position;
   }
 
+  /** True when no line is left. */
+  get isAtFloor(): boolean {
+    return this.#position === this.#floor;
+  }
+
   /** Tells this end apart from another that has the same position. */
   async fingerprint(): Promise<string> {
     const bytes = Math.min(FINGERPRINT_BYTES, this.#position - this.#floor);

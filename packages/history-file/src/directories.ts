@@ -1,7 +1,8 @@
+import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
-import { FileProblem, refusedError, storeError } from "./errors.ts";
-import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, unless } from "./file-calls.ts";
+import { fileProblem, refusedError, storeError } from "./errors.ts";
+import { lstat, stat, syncDirectory, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
 
 /**
@@ -31,7 +32,7 @@ export class Directories {
     } else if (status.isDirectory()) {
       this.#seen = true;
     } else {
-      throw new FileProblem("ENOTDIR", `not a directory: ${this.root}`);
+      throw fileProblem("ENOTDIR", `not a directory: ${this.root}`);
     }
   }
 
@@ -41,10 +42,9 @@ export class Directories {
   }
 
   /** Refuses links and files in place of the directories of a conversation; missing ones are fine. */
-  async assertPlain({ owner, source }: { readonly owner: string; readonly source?: string }): Promise<void> {
+  async assertPlain([owner, source = ""]: readonly [owner: string, source?: string, file?: string]): Promise<void> {
     const directory = join(this.root, owner);
-    const below = source === undefined ? [directory] : [directory, join(directory, source)];
-    await Promise.all(below.map(assertPlainDirectory));
+    await Promise.all([assertPlainDirectory(directory), assertPlainDirectory(join(directory, source))]);
   }
 
   /** Makes what is missing of the directories, 0700, one by one so that none is made behind a link. */
@@ -74,11 +74,11 @@ export class Directories {
   }
 
   /** Removes the directories of a conversation that are empty. Nobody depends on it, so it never fails. */
-  async prune(path: ConversationPath): Promise<void> {
-    const owner = join(this.root, path.owner);
+  async prune([owner, source]: ConversationPath): Promise<void> {
+    const directory = join(this.root, owner);
     try {
-      await removeDirectory(join(owner, path.source));
-      await removeDirectory(owner);
+      await rmdir(join(directory, source));
+      await rmdir(directory);
     } catch {
       // Another conversation is still in there, or someone else was faster.
     }
@@ -108,7 +108,7 @@ export class Directories {
 async function make(path: string): Promise<boolean> {
   const isMade = await unless(
     ["EEXIST"],
-    makeDirectory(path).then(() => true),
+    mkdir(path, 0o700).then(() => true),
   );
   return isMade === true;
 }
@@ -119,6 +119,6 @@ async function assertPlainDirectory(path: string): Promise<void> {
     throw refusedError(path);
   }
   if (status !== undefined && !status.isDirectory()) {
-    throw new FileProblem("ENOTDIR", `not a directory: ${path}`);
+    throw fileProblem("ENOTDIR", `not a directory: ${path}`);
   }
 }

@@ -18,9 +18,11 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertRange } from "@agentfw/core/backend";
-import { Calls } from "./calls.ts";
+import { assertRange, EngineCalls, fileFailure } from "@agentfw/core/backend";
+import type { ConversationFiles } from "./conversation-files.ts";
+import { engineSource } from "./load-engine.ts";
 import { type FileHistoryStoreOptions, resolveOptions } from "./options.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /**
  * Conversations in JSON Lines files on a local disk, written by any number of processes of one machine.
@@ -47,7 +49,7 @@ export class FileHistoryStore implements HistoryStore {
   readonly capabilities: HistoryCapabilities;
 
   readonly #maxRecordBytes: number;
-  readonly #calls: Calls;
+  readonly #calls: EngineCalls<ConversationFiles>;
 
   /**
    * Checks the options, and begins to load what works on the files; reads and makes none.
@@ -67,7 +69,12 @@ export class FileHistoryStore implements HistoryStore {
       maxRecordBytes: settings.maxRecordBytes,
     };
     this.#maxRecordBytes = settings.maxRecordBytes;
-    this.#calls = new Calls(settings);
+    this.#calls = new EngineCalls({
+      provider: PROVIDER,
+      timeoutMs: settings.timeoutMs,
+      load: async () => new (await engineSource.load()).ConversationFiles(settings),
+      failureOf: fileFailure,
+    });
   }
 
   async append(
@@ -83,12 +90,9 @@ export class FileHistoryStore implements HistoryStore {
       const { version } = await this.read(ownKey, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    return this.#calls.run({
-      kind: "write",
-      operation: "append",
-      signal,
-      work: (files, progress) => files.append(ownKey, turn, ifVersion, progress),
-    });
+    return this.#calls.run("write", "append", signal, (files, progress) =>
+      files.append(ownKey, turn, ifVersion, progress),
+    );
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
@@ -96,22 +100,13 @@ export class FileHistoryStore implements HistoryStore {
     assertReadOptions(options);
     const { last, before, withFirst, onCorrupt, signal } = options;
     const wanted = { last, before, withFirst, onCorrupt };
-    return this.#calls.run({
-      kind: "read",
-      operation: "read",
-      signal,
-      work: (files) => files.read(ownKey, wanted),
-    });
+    return this.#calls.run("read", "read", signal, (files) => files.read(ownKey, wanted));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
     const ownKey = copyKey(key);
-    const call = { operation: "clear", signal: options.signal };
-    if (await this.#calls.run({ kind: "read", ...call, work: (files) => files.isAbsent(ownKey) })) {
-      return;
-    }
-    await this.#calls.run({ kind: "write", ...call, work: (files, progress) => files.clear(ownKey, progress) });
+    await this.#calls.run("write", "clear", options.signal, (files, progress) => files.clear(ownKey, progress));
   }
 
   async replace(
@@ -124,13 +119,9 @@ export class FileHistoryStore implements HistoryStore {
     const ownKey = copyKey(key);
     const replacement = { ...assertRange(range), records: this.#copyRecords(records) };
     const { ifVersion, signal } = options;
-    const call = { operation: "replace", signal };
-    await this.#calls.run({ kind: "read", ...call, work: (files) => files.assertPresent(ownKey) });
-    return this.#calls.run({
-      kind: "write",
-      ...call,
-      work: (files, progress) => files.replace(ownKey, replacement, ifVersion, progress),
-    });
+    return this.#calls.run("write", "replace", signal, (files, progress) =>
+      files.replace(ownKey, replacement, ifVersion, progress),
+    );
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
@@ -141,13 +132,9 @@ export class FileHistoryStore implements HistoryStore {
     if (cursor !== undefined) {
       assertName(cursor, "cursor");
     }
-    return this.#calls.run({
-      kind: "read",
-      operation: "list",
-      signal,
-      work: (files, progress) =>
-        files.list({ filter: ownFilter, limit, cursor, assertWanted: () => progress.assertWanted() }),
-    });
+    return this.#calls.run("read", "list", signal, (files, progress) =>
+      files.list({ filter: ownFilter, limit, cursor, progress }),
+    );
   }
 
   /**
@@ -156,7 +143,10 @@ export class FileHistoryStore implements HistoryStore {
    * @throws `timeout` when a write does not end; the files are closed as soon as it does.
    */
   async close(): Promise<void> {
-    await this.#calls.close();
+    const files = await this.#calls.settled();
+    if (files !== undefined) {
+      await this.#calls.run("read", "close", undefined, () => files.close());
+    }
   }
 
   #copyRecords(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
