@@ -9,7 +9,7 @@ import {
   type RunContext,
 } from "@agentfw/core";
 import { assertOptions, OnDemand } from "@agentfw/core/backend";
-import { engineSources } from "./load-engines.ts";
+import { engineSource } from "./load-engine.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
 import { PROVIDER } from "./provider-name.ts";
@@ -74,10 +74,7 @@ export class FileMemoryProvider implements ContextProvider {
     this.sourceId = sourceId;
     this.#scope = scope;
     this.#instructions = instructions;
-    this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Memories } = await engineSources.memory();
-      return new Memories(store, maxIndexEntries);
-    });
+    this.#engine = new OnDemand(PROVIDER, async () => new (await engineSource.load()).Memories(store, maxIndexEntries));
   }
 
   /**

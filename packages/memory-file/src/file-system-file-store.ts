@@ -9,14 +9,14 @@ import {
   type FileWriteOptions,
   type Scope,
 } from "@agentfw/core";
-import { assertOwner } from "@agentfw/core/backend";
+import { assertOwner, EngineCalls, fileFailure } from "@agentfw/core/backend";
 import { assertSearch } from "@agentfw/core/files";
-import { Calls } from "./calls.ts";
+import { engineSource } from "./load-engine.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
-import type { Folder } from "./reading.ts";
-import type { Place } from "./writing.ts";
+import type { Folder, Reading } from "./reading.ts";
+import type { Place, Writing } from "./writing.ts";
 
 /**
  * Text files in a directory of a local disk.
@@ -40,7 +40,7 @@ import type { Place } from "./writing.ts";
 export class FileSystemFileStore implements FileStore {
   readonly contractVersion: 1 = 1;
   readonly #maxFileBytes: number;
-  readonly #calls: Calls;
+  readonly #calls: EngineCalls<{ readonly reading: Reading; readonly writing: Writing }>;
 
   /**
    * Begins to load what works on the disk; reads and makes nothing there yet.
@@ -51,13 +51,21 @@ export class FileSystemFileStore implements FileStore {
   constructor(root: string, options: FileSystemFileStoreOptions = {}) {
     const settings = resolveOptions(root, options);
     this.#maxFileBytes = settings.maxFileBytes;
-    this.#calls = new Calls(settings);
+    this.#calls = new EngineCalls({
+      provider: PROVIDER,
+      timeoutMs: settings.timeoutMs,
+      load: async () => {
+        const { Directories, Reading, Writing } = await engineSource.load();
+        const directories = new Directories(settings.root, settings.fsync);
+        return { reading: new Reading(settings, directories), writing: new Writing(settings, directories) };
+      },
+      failureOf: fileFailure,
+    });
   }
 
   async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "read", signal, work: ({ reading }) => reading.read(place) });
+    return this.#calls.run("read", "read", options.signal, ({ reading }) => reading.read(place));
   }
 
   async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
@@ -80,61 +88,45 @@ export class FileSystemFileStore implements FileStore {
         { provider: PROVIDER },
       );
     }
-    return this.#calls.run({
-      kind: "write",
-      operation: "write",
-      signal,
-      work: ({ writing }, progress) => writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
-    });
+    return this.#calls.run("write", "write", signal, ({ writing }, progress) =>
+      writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
+    );
   }
 
   async delete(path: string, options: Scope = {}): Promise<boolean> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "write",
-      operation: "delete",
-      signal,
-      work: ({ writing }, progress) => writing.delete(place, progress),
-    });
+    return this.#calls.run("write", "delete", options.signal, ({ writing }, progress) =>
+      writing.delete(place, progress),
+    );
   }
 
   async exists(path: string, options: Scope = {}): Promise<boolean> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "exists", signal, work: ({ reading }) => reading.exists(place) });
+    return this.#calls.run("read", "exists", options.signal, ({ reading }) => reading.exists(place));
   }
 
   async list(directory: string, options: Scope = {}): Promise<string[]> {
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "list", signal, work: ({ reading }) => reading.list(folder) });
+    return this.#calls.run("read", "list", options.signal, ({ reading }) => reading.list(folder));
   }
 
   async listEntries(directory: string, options: Scope = {}): Promise<FileEntry[]> {
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "read",
-      operation: "listEntries",
-      signal,
-      work: ({ reading }) => reading.listEntries(folder),
-    });
+    return this.#calls.run("read", "listEntries", options.signal, ({ reading }) => reading.listEntries(folder));
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const { directory = "" } = options;
+    const { directory = "", signal } = options;
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "read",
-      operation: "search",
+    return this.#calls.run(
+      "read",
+      "search",
       signal,
+      ({ reading }) => reading.search(folder, pattern, { limit, timeoutMs, signal }),
       // The search itself ends first, unless the disk does not answer.
-      timeoutMs: timeoutMs + 50,
-      work: ({ reading }) => reading.search(folder, pattern, { limit, timeoutMs, signal }),
-    });
+      timeoutMs + 50,
+    );
   }
 
   /**
@@ -142,7 +134,8 @@ export class FileSystemFileStore implements FileStore {
    * waited for no longer than `timeoutMs`: they have ended as `timeout` by then. The store can be used again afterwards.
    */
   async close(): Promise<void> {
-    await this.#calls.close();
+    const engine = await this.#calls.settled();
+    await engine?.writing.close();
   }
 }
 

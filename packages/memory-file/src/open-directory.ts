@@ -1,7 +1,7 @@
 import fs, { type BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
-import { FileProblem, refusedError } from "./errors.ts";
+import { fileProblem, refusedError } from "./errors.ts";
 import {
   close,
   closeRead,
@@ -48,7 +48,7 @@ export async function openRootDirectory(root: string): Promise<OpenDirectory> {
   }
   const status = await stat(root);
   if (!status.isDirectory()) {
-    throw new FileProblem("ENOTDIR", "the root is not a directory");
+    throw fileProblem("ENOTDIR", "the root is not a directory");
   }
   return new NamedDirectory(root, []);
 }
@@ -125,7 +125,7 @@ class NamedDirectory implements OpenDirectory {
       return undefined;
     }
     if (!status.isDirectory()) {
-      return notEntered(this, name, new FileProblem("ENOTDIR", "not a directory"));
+      return notEntered(this, name, fileProblem("ENOTDIR", "not a directory"));
     }
     await this.verify();
     return new NamedDirectory(path, [...this.#components, { path, identity: `${status.dev}:${status.ino}` }]);

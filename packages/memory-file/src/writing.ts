@@ -1,8 +1,7 @@
-import { systemCode } from "@agentfw/core/backend";
+import { type CallProgress, systemCode } from "@agentfw/core/backend";
 import { foldFileName } from "@agentfw/core/files";
-import type { Progress } from "./calls.ts";
 import type { Directories } from "./directories.ts";
-import { FileProblem, refusedError, storeError } from "./errors.ts";
+import { fileProblem, refusedError, storeError } from "./errors.ts";
 import { lstat, readDirectory, readNames, unless, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks, lockKey } from "./locks.ts";
 import { isReserved } from "./names.ts";
@@ -45,12 +44,12 @@ export class Writing {
   }
 
   /** Writes a whole file under its conditions. */
-  write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+  write(place: Place, bytes: Buffer, conditions: Conditions, progress: CallProgress): Promise<{ etag: string }> {
     return this.#underWay.track(this.#write(place, bytes, conditions, progress));
   }
 
   /** Deletes a file; directories that are empty then go with it. */
-  delete(place: Place, progress: Progress): Promise<boolean> {
+  delete(place: Place, progress: CallProgress): Promise<boolean> {
     return this.#underWay.track(this.#delete(place, progress));
   }
 
@@ -59,7 +58,7 @@ export class Writing {
     return this.#underWay.settled();
   }
 
-  async #write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+  async #write(place: Place, bytes: Buffer, conditions: Conditions, progress: CallProgress): Promise<{ etag: string }> {
     return using(await this.#storeDirectory.open(), async (store) => {
       await this.#assertLikely(place, conditions);
       // The long part, content on its way to the disk, is done before anyone has to wait.
@@ -74,7 +73,7 @@ export class Writing {
     });
   }
 
-  async #delete(place: Place, progress: Progress): Promise<boolean> {
+  async #delete(place: Place, progress: CallProgress): Promise<boolean> {
     const directory = await this.#directories.find(place.directory);
     return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
   }
@@ -122,7 +121,7 @@ export class Writing {
     return { etag };
   }
 
-  async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
+  async #deleteFrom(directory: OpenDirectory, place: Place, progress: CallProgress): Promise<boolean> {
     if (!(await this.#isDeletable(directory, place.name))) {
       return false;
     }
@@ -131,7 +130,7 @@ export class Writing {
     );
   }
 
-  async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: Progress): Promise<boolean> {
+  async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: CallProgress): Promise<boolean> {
     if (!(await this.#isDeletable(directory, place.name))) {
       return false;
     }
@@ -179,7 +178,7 @@ export class Writing {
   async #inDirectory<T>(
     place: Place,
     store: OpenDirectory,
-    progress: Progress,
+    progress: CallProgress,
     work: (directory: OpenDirectory, lock: HeldLock) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
@@ -204,13 +203,13 @@ export class Writing {
   #locked<T>(
     store: OpenDirectory,
     directory: readonly string[],
-    progress: Progress,
+    progress: CallProgress,
     work: (lock: HeldLock) => Promise<T>,
   ): Promise<T> {
     return this.#locks.hold(store, lockKey(directory), () => progress.assertWanted(), work);
   }
 
-  async #ensure(segments: readonly string[], store: OpenDirectory, progress: Progress): Promise<OpenDirectory> {
+  async #ensure(segments: readonly string[], store: OpenDirectory, progress: CallProgress): Promise<OpenDirectory> {
     let directory = await this.#directories.rootForWriting();
     for (const [depth, name] of segments.entries()) {
       directory = await using(directory, async (parent) => {
@@ -240,7 +239,7 @@ export class Writing {
     }
     throw status?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
-      : new FileProblem("ENOENT", "the directory was removed again");
+      : fileProblem("ENOENT", "the directory was removed again");
   }
 }
 
@@ -248,7 +247,7 @@ interface PutCall {
   readonly place: Place;
   readonly directory: OpenDirectory;
   readonly lock: HeldLock;
-  readonly progress: Progress;
+  readonly progress: CallProgress;
   readonly conditions: Conditions;
 }
 
