@@ -14,4 +14,4 @@ export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
-export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";
+export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";

@@ -1,14 +1,5 @@
-import {
-  AgentFrameworkError,
-  assertCount,
-  assertName,
-  assertObject,
-  type ContextProvider,
-  configurationError,
-  type FileStore,
-  type RunContext,
-} from "@agentfw/core";
-import { assertOptions, OnDemand } from "@agentfw/core/backend";
+import { assertCount, assertName, type ContextProvider, type FileStore, type RunContext } from "@agentfw/core";
+import { assertContractVersion, assertOptions, OnDemand } from "@agentfw/core/backend";
 import { engineSource } from "./load-engine.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
@@ -62,7 +53,7 @@ export class FileMemoryProvider implements ContextProvider {
    * @throws `configuration` naming the option and the rule; `unsupported` for a store of a later contract.
    */
   constructor(store: FileStore, options: FileMemoryProviderOptions = {}) {
-    assertStore(store);
+    assertContractVersion(store, "store");
     assertOptions(options, "options", KNOWN);
     const { scope, sourceId = "file_memory", instructions = INSTRUCTIONS, maxIndexEntries = 50 } = options;
     if (scope !== undefined) {
@@ -99,15 +90,5 @@ export class FileMemoryProvider implements ContextProvider {
   #whenLoaded(signal: AbortSignal): Promise<Memories> {
     const limits = { timeoutMs: LOADING_TIMEOUT_MS, signal };
     return this.#engine.runWithin("loading the tools", limits, async (memories) => memories);
-  }
-}
-
-function assertStore(store: FileStore): void {
-  assertObject(store, "store");
-  const version: unknown = store.contractVersion;
-  if (version !== 1) {
-    throw typeof version === "number"
-      ? new AgentFrameworkError("unsupported", `store: contract version ${version} is newer than this package reads`)
-      : configurationError("store", "must be a FileStore with a contractVersion");
   }
 }
