@@ -1,7 +1,9 @@
+import type { BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
-import { storeError } from "./errors.ts";
-import { lstat, makeDirectory, readNames, unless } from "./file-calls.ts";
+import { refusedError, storeError } from "./errors.ts";
+import { lstat, makeDirectory, unless } from "./file-calls.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { leapTo, type OpenDirectory, openRootDirectory, using } from "./open-directory.ts";
 
@@ -74,6 +76,24 @@ export class Directories {
     return directory;
   }
 
+  /** Runs `work` in the directory of these segments, and closes it; undefined when there is none. @throws as {@link find} */
+  async within<T>(segments: readonly string[], work: (directory: OpenDirectory) => Promise<T>): Promise<T | undefined> {
+    const directory = await this.find(segments);
+    return directory && using(directory, work);
+  }
+
+  /** What a file in a directory is; undefined when there is none of this spelling. @throws ELOOP for a link, pipe or device. */
+  async fileIn(directory: OpenDirectory, name: string): Promise<BigIntStats | undefined> {
+    const status = await unless(["ENOENT", "ENOTDIR"], lstat(directory.at(name)));
+    if (status === undefined || status.isDirectory() || !(await this.isSpelled(directory, name))) {
+      return undefined;
+    }
+    if (!status.isFile()) {
+      throw refusedError(name);
+    }
+    return status;
+  }
+
   /** The usual case: nothing on the way is a link or spelled differently, and the root is where it was. */
   async #leap(segments: readonly string[]): Promise<OpenDirectory | undefined> {
     if (this.#location === undefined || this.#isExact !== true || segments.length === 0) {
@@ -87,7 +107,7 @@ export class Directories {
   /** False when the file system would take the name for one that is spelled differently. */
   async isSpelled(parent: OpenDirectory, name: string): Promise<boolean> {
     this.#isExact ??= await this.#tryExactness();
-    return this.#isExact === true || (await readNames(parent.at(""))).includes(name);
+    return this.#isExact === true || (await readdir(parent.at(""))).includes(name);
   }
 
   /**

@@ -1,4 +1,4 @@
-import fs, { type BigIntStats, type Dirent } from "node:fs";
+import fs, { type BigIntStats } from "node:fs";
 import { systemCode } from "@agentfw/core/backend";
 
 /** The file system calls of this package as promises, one system call each. */
@@ -107,18 +107,6 @@ export function setTimes(descriptor: number, seconds: number): Promise<void> {
 /** Makes one directory, 0700. */
 export function makeDirectory(path: string): Promise<void> {
   return run((done) => fs.mkdir(path, { mode: 0o700 }, done));
-}
-
-export function removeDirectory(path: string): Promise<void> {
-  return run((done) => fs.rmdir(path, done));
-}
-
-export function readDirectory(path: string): Promise<Dirent[]> {
-  return call((done) => fs.readdir(path, { withFileTypes: true }, done));
-}
-
-export function readNames(path: string): Promise<string[]> {
-  return call((done) => fs.readdir(path, done));
 }
 
 export function unlink(path: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { createHash, randomInt } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
 import { KeyedQueue } from "@agentfw/core/backend";
 import { foldFileName } from "@agentfw/core/files";
 import { storeError } from "./errors.ts";
-import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
+import { CREATE_NEW, close, lstat, open, unless, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { PROVIDER } from "./provider-name.ts";
 import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
@@ -67,7 +68,7 @@ export class Locks {
 
   /** Removes what processes that ended left behind: locks that nobody waits for, and unfinished files. */
   async sweep(place: OpenDirectory): Promise<void> {
-    for (const name of await readNames(place.at(""))) {
+    for (const name of await readdir(place.at(""))) {
       const identity = identityIn(name);
       if (identity !== undefined && (await isLeftOver(identity, place.at(name)))) {
         await unless(["ENOENT"], unlink(place.at(name)));
@@ -101,7 +102,7 @@ export class Locks {
   }
 
   async #look(place: OpenDirectory, key: string, own: Entry): Promise<{ isThere: boolean; others: string[] }> {
-    const names = (await readNames(place.at(""))).filter((name) => name.startsWith(`${key}.`));
+    const names = (await readdir(place.at(""))).filter((name) => name.startsWith(`${key}.`));
     const others: string[] = [];
     for (const name of names) {
       if (name !== own.name && (await this.#isHeld(place, name))) {

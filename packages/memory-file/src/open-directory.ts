@@ -1,20 +1,9 @@
 import fs, { type BigIntStats } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
 import { fileProblem, refusedError } from "./errors.ts";
-import {
-  close,
-  closeRead,
-  DIRECTORY,
-  lstat,
-  makeDirectory,
-  open,
-  openRoot,
-  removeDirectory,
-  stat,
-  sync,
-  unless,
-} from "./file-calls.ts";
+import { close, closeRead, DIRECTORY, lstat, makeDirectory, open, openRoot, stat, sync, unless } from "./file-calls.ts";
 
 /** A directory of the store, reached without following a link. Close it. */
 export interface OpenDirectory {
@@ -215,7 +204,7 @@ export async function makeIn(parent: OpenDirectory, name: string): Promise<boole
 /** Removes an empty directory from another. False when it is not empty or not there. */
 export async function removeIn(parent: OpenDirectory, name: string): Promise<boolean> {
   try {
-    await removeDirectory(parent.at(name));
+    await rmdir(parent.at(name));
     return true;
   } catch {
     // Tidying up is no reason to fail a delete.

@@ -1,8 +1,10 @@
+import type { BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { type CallProgress, systemCode } from "@agentfw/core/backend";
 import { foldFileName } from "@agentfw/core/files";
 import type { Directories } from "./directories.ts";
 import { fileProblem, refusedError, storeError } from "./errors.ts";
-import { lstat, readDirectory, readNames, unless, unlink } from "./file-calls.ts";
+import { lstat, unless, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks, lockKey } from "./locks.ts";
 import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
@@ -49,8 +51,15 @@ export class Writing {
   }
 
   /** Deletes a file; directories that are empty then go with it. */
-  delete(place: Place, progress: CallProgress): Promise<boolean> {
-    return this.#underWay.track(this.#delete(place, progress));
+  async delete(place: Place, progress: CallProgress): Promise<boolean> {
+    const deleting = this.#directories.within(place.directory, async (directory) =>
+      (await this.#directories.fileIn(directory, place.name)) === undefined
+        ? false
+        : using(await this.#storeDirectory.open(), (store) =>
+            this.#locked(store, place.directory, progress, (lock) => this.#remove(directory, place, lock, progress)),
+          ),
+    );
+    return (await this.#underWay.track(deleting)) ?? false;
   }
 
   /** Resolves when everything under way has ended. */
@@ -73,18 +82,12 @@ export class Writing {
     });
   }
 
-  async #delete(place: Place, progress: CallProgress): Promise<boolean> {
-    const directory = await this.#directories.find(place.directory);
-    return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
-  }
-
   /** Refuses what would be refused later anyhow, before any content is written. What counts is looked at under the lock. */
   async #assertLikely({ directory, name }: Place, conditions: Conditions): Promise<void> {
     if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) {
       return;
     }
-    const found = await this.#directories.find(directory);
-    const status = found && (await using(found, () => unless(["ENOENT"], lstat(found.at(name)))));
+    const status = await this.#directories.within(directory, (found) => unless(["ENOENT"], lstat(found.at(name))));
     if (status?.isFile()) {
       assertConditions(conditions, etagOf(status));
     }
@@ -92,14 +95,7 @@ export class Writing {
 
   async #put(file: UnfinishedFile, size: number, call: PutCall): Promise<{ etag: string }> {
     const { place, directory, lock, progress, conditions } = call;
-    const entries = await readDirectory(directory.at(""));
-    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    const names = entries.map(({ name }) => name);
-    assertNoTwin(names, place.name);
-    const existing = await unless(["ENOENT"], lstat(directory.at(place.name)));
-    if (existing !== undefined) {
-      assertSpelled(names, place.name);
-    }
+    const { files, existing } = await lookUp(directory, place.name);
     if (existing?.isDirectory()) {
       throw storeError("conflict", "a directory has the name of the file");
     }
@@ -121,17 +117,8 @@ export class Writing {
     return { etag };
   }
 
-  async #deleteFrom(directory: OpenDirectory, place: Place, progress: CallProgress): Promise<boolean> {
-    if (!(await this.#isDeletable(directory, place.name))) {
-      return false;
-    }
-    return using(await this.#storeDirectory.open(), (store) =>
-      this.#locked(store, place.directory, progress, (lock) => this.#remove(directory, place, lock, progress)),
-    );
-  }
-
   async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: CallProgress): Promise<boolean> {
-    if (!(await this.#isDeletable(directory, place.name))) {
+    if ((await this.#directories.fileIn(directory, place.name)) === undefined) {
       return false;
     }
     lock.assertFresh();
@@ -152,23 +139,10 @@ export class Writing {
     return true;
   }
 
-  async #isDeletable(directory: OpenDirectory, name: string): Promise<boolean> {
-    const status = await unless(["ENOENT", "ENOTDIR"], lstat(directory.at(name)));
-    if (status === undefined || status.isDirectory() || !(await this.#directories.isSpelled(directory, name))) {
-      return false;
-    }
-    if (!status.isFile()) {
-      throw refusedError(name);
-    }
-    return true;
-  }
-
   /** Removes directories that are empty, from the innermost on. A writer that needs one of them makes it again. */
   async #prune(segments: readonly string[]): Promise<void> {
-    for (let depth = segments.length; depth > 0; depth -= 1) {
-      const parent = await this.#directories.find(segments.slice(0, depth - 1));
-      const name = segments[depth - 1];
-      if (parent === undefined || name === undefined || !(await using(parent, () => removeIn(parent, name)))) {
+    for (const [depth, name] of [...segments.entries()].reverse()) {
+      if (!(await this.#directories.within(segments.slice(0, depth), (parent) => removeIn(parent, name)))) {
         return;
       }
     }
@@ -222,22 +196,18 @@ export class Writing {
   }
 
   async #makeDirectory(parent: OpenDirectory, name: string): Promise<OpenDirectory> {
-    assertNoTwin(await readNames(parent.at("")), name);
+    await lookUp(parent, name);
     await parent.verify();
     if ((await makeIn(parent, name)) && this.#settings.fsync) {
       await parent.sync();
     }
-    const names = await readNames(parent.at(""));
     // Looked at afterwards: a delete may have removed it meanwhile, but whoever makes it again needs the lock.
-    const status = await unless(["ENOENT"], lstat(parent.at(name)));
-    if (status !== undefined) {
-      assertSpelled(names, name);
-    }
+    const { existing } = await lookUp(parent, name);
     const made = await parent.enter(name);
     if (made !== undefined) {
       return made;
     }
-    throw status?.isFile()
+    throw existing?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
       : fileProblem("ENOENT", "the directory was removed again");
   }
@@ -251,20 +221,25 @@ interface PutCall {
   readonly conditions: Conditions;
 }
 
-const TWIN = "a name that differs only in case or Unicode form exists";
-
-function assertNoTwin(names: readonly string[], name: string): void {
+/**
+ * The files of a directory, and what has the name among all that is in it.
+ *
+ * @throws `conflict` for a name that the file system takes for another one, or that another file system would.
+ */
+async function lookUp(
+  directory: OpenDirectory,
+  name: string,
+): Promise<{ files: string[]; existing: BigIntStats | undefined }> {
+  const entries = await readdir(directory.at(""), { withFileTypes: true });
+  const existing = await unless(["ENOENT"], lstat(directory.at(name)));
   const folded = foldFileName(name);
-  if (names.some((other) => other !== name && foldFileName(other) === folded && !isReserved(other))) {
-    throw storeError("conflict", TWIN);
+  const isTwin = (other: string) => foldFileName(other) === folded && !isReserved(other);
+  // What is found under a name that is not listed has another one: file systems take more for one name than we know.
+  const isListed = entries.some((entry) => entry.name === name);
+  if (entries.some((entry) => entry.name !== name && isTwin(entry.name)) || (existing !== undefined && !isListed)) {
+    throw storeError("conflict", "a name that differs only in case or Unicode form exists");
   }
-}
-
-/** What is found under a name that is not listed has another one: file systems take more for one name than we know. */
-function assertSpelled(names: readonly string[], name: string): void {
-  if (!names.includes(name)) {
-    throw storeError("conflict", TWIN);
-  }
+  return { files: entries.filter((entry) => entry.isFile()).map((entry) => entry.name), existing };
 }
 
 function assertConditions({ ifMatch, ifNoneMatch }: Conditions, current: string | undefined): void {
