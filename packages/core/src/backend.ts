@@ -7,7 +7,15 @@
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { CallProgress, EngineCalls, type EngineCallsOptions } from "./backend/engine-calls.ts";
 export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
+export {
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";

@@ -1,12 +1,6 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
-  assertHistoryKey,
-  assertHistoryRecords,
-  assertListFilter,
-  assertName,
-  assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
   type HistoryKey,
@@ -18,7 +12,16 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertRange, EngineCalls, fileFailure } from "@agentfw/core/backend";
+import {
+  assertRange,
+  EngineCalls,
+  fileFailure,
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "@agentfw/core/backend";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { engineSource } from "./load-engine.ts";
 import { type FileHistoryStoreOptions, resolveOptions } from "./options.ts";
@@ -48,7 +51,6 @@ export class FileHistoryStore implements HistoryStore {
   readonly contractVersion: 1 = 1;
   readonly capabilities: HistoryCapabilities;
 
-  readonly #maxRecordBytes: number;
   readonly #calls: EngineCalls<ConversationFiles>;
 
   /**
@@ -68,7 +70,6 @@ export class FileHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: settings.maxRecordBytes,
     };
-    this.#maxRecordBytes = settings.maxRecordBytes;
     this.#calls = new EngineCalls({
       provider: PROVIDER,
       timeoutMs: settings.timeoutMs,
@@ -83,8 +84,8 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
-    const turn = this.#copyRecords(records);
+    const ownKey = ownHistoryKey(key);
+    const turn = ownHistoryRecords(records, this.capabilities.maxRecordBytes);
     const { ifVersion, signal } = options;
     if (turn.length === 0) {
       const { version } = await this.read(ownKey, { last: 1, onCorrupt: "skip", signal });
@@ -96,16 +97,14 @@ export class FileHistoryStore implements HistoryStore {
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const ownKey = copyKey(key);
-    assertReadOptions(options);
-    const { last, before, withFirst, onCorrupt, signal } = options;
-    const wanted = { last, before, withFirst, onCorrupt };
-    return this.#calls.run("read", "read", signal, (files) => files.read(ownKey, wanted));
+    const ownKey = ownHistoryKey(key);
+    const wanted = ownReadOptions(options);
+    return this.#calls.run("read", "read", wanted.signal, (files) => files.read(ownKey, wanted));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
+    const ownKey = ownHistoryKey(key);
     await this.#calls.run("write", "clear", options.signal, (files, progress) => files.clear(ownKey, progress));
   }
 
@@ -116,8 +115,11 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
-    const replacement = { ...assertRange(range), records: this.#copyRecords(records) };
+    const ownKey = ownHistoryKey(key);
+    const replacement = {
+      ...assertRange(range),
+      records: ownHistoryRecords(records, this.capabilities.maxRecordBytes),
+    };
     const { ifVersion, signal } = options;
     return this.#calls.run("write", "replace", signal, (files, progress) =>
       files.replace(ownKey, replacement, ifVersion, progress),
@@ -125,15 +127,10 @@ export class FileHistoryStore implements HistoryStore {
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
-    const ownFilter = copyFilter(filter);
-    const { limit = 100, cursor, signal } = options;
-    assertCount(limit, "limit", 1);
-    if (cursor !== undefined) {
-      assertName(cursor, "cursor");
-    }
-    return this.#calls.run("read", "list", signal, (files, progress) =>
-      files.list({ filter: ownFilter, limit, cursor, progress }),
+    const ownFilter = ownListFilter(filter);
+    const wanted = ownListOptions(options);
+    return this.#calls.run("read", "list", wanted.signal, (files, progress) =>
+      files.list({ ...wanted, filter: ownFilter, progress }),
     );
   }
 
@@ -148,23 +145,4 @@ export class FileHistoryStore implements HistoryStore {
       await this.#calls.run("read", "close", undefined, () => files.close());
     }
   }
-
-  #copyRecords(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
-    assertHistoryRecords(records, this.#maxRecordBytes);
-    return records.map(({ id, data }) => ({ id, data }));
-  }
-}
-
-// Copies, because the caller may change its own while the call waits.
-
-function copyKey(key: HistoryKey): HistoryKey {
-  assertHistoryKey(key);
-  const { owner, source, session } = key;
-  return { owner, source, session };
-}
-
-function copyFilter(filter: HistoryListFilter): HistoryListFilter {
-  assertListFilter(filter);
-  const { source } = filter;
-  return "owner" in filter ? { owner: filter.owner, source } : { allOwners: true, source };
 }

@@ -6,9 +6,10 @@ import {
   type HistoryKeyInfo,
   type HistoryList,
   type HistoryListFilter,
+  type HistoryListOptions,
   historyKeyText,
 } from "@agentfw/core";
-import type { CallProgress } from "@agentfw/core/backend";
+import { type CallProgress, parseHistoryKeyText } from "@agentfw/core/backend";
 import { BackwardLines } from "./backward-lines.ts";
 import type { Directories } from "./directories.ts";
 import { corruptError } from "./errors.ts";
@@ -28,10 +29,9 @@ const PARALLEL = 8;
 const END_BYTES = 512;
 
 /** Which conversations to list, and from where on. */
-export interface Listing {
+export interface Listing extends HistoryListOptions {
   readonly filter: HistoryListFilter;
   readonly limit: number;
-  readonly cursor: string | undefined;
   readonly progress: CallProgress;
 }
 
@@ -135,19 +135,9 @@ function parseCursor(cursor: string | undefined): ConversationPath {
   if (cursor === undefined) {
     return ["", "", ""];
   }
-  const [owner, source, session, ...rest] = parseArray(cursor);
-  const isKey = (owner === null || typeof owner === "string") && typeof source === "string" && source !== "";
-  if (!isKey || typeof session !== "string" || session === "" || rest.length > 0) {
+  const key = parseHistoryKeyText(cursor);
+  if (key === undefined) {
     throw configurationError("cursor", "must be one that list gave");
   }
-  return conversationPath({ owner, source, session });
-}
-
-function parseArray(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  return conversationPath(key);
 }

@@ -46,10 +46,7 @@ export class WriterFile {
 
   /** Makes the file again if someone removed it. */
   async restore(directories: Directories): Promise<void> {
-    const writer = await this.get(directories);
-    if ((await unless(["ENOENT"], lstat(writer.path))) === undefined) {
-      await write(writer, directories);
-    }
+    await write(await this.get(directories), directories);
   }
 
   /** Removes the file when nobody else of the process uses it; locks that are links to it stay. */
