@@ -22,4 +22,6 @@ export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
+/** Also in the entry for file stores, which loads the search with them: whoever only checks needs these alone. */
+export { assertFilePath, assertSearch, foldFileName } from "./file-path.ts";
 export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";

@@ -9,8 +9,7 @@ import {
   type FileWriteOptions,
   type Scope,
 } from "@agentfw/core";
-import { assertOwner, EngineCalls, fileFailure } from "@agentfw/core/backend";
-import { assertSearch } from "@agentfw/core/files";
+import { assertOwner, assertSearch, EngineCalls, fileFailure } from "@agentfw/core/backend";
 import { engineSource } from "./load-engine.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";

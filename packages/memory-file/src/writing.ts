@@ -1,11 +1,10 @@
 import type { BigIntStats } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { type CallProgress, systemCode } from "@agentfw/core/backend";
-import { foldFileName } from "@agentfw/core/files";
+import { type CallProgress, foldFileName, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { fileProblem, refusedError, storeError } from "./errors.ts";
 import { lstat, unless, unlink } from "./file-calls.ts";
-import { type HeldLock, Locks, lockKey } from "./locks.ts";
+import { type HeldLock, Locks } from "./locks.ts";
 import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
@@ -56,7 +55,9 @@ export class Writing {
       (await this.#directories.fileIn(directory, place.name)) === undefined
         ? false
         : using(await this.#storeDirectory.open(), (store) =>
-            this.#locked(store, place.directory, progress, (lock) => this.#remove(directory, place, lock, progress)),
+            this.#locks.hold(store, place.directory, progress, (lock) =>
+              this.#remove(directory, place, lock, progress),
+            ),
           ),
     );
     return (await this.#underWay.track(deleting)) ?? false;
@@ -110,8 +111,7 @@ export class Writing {
       this.#settings,
     );
     const etag = await file.stamp(existing?.mtimeNs);
-    lock.assertFresh();
-    progress.beforeChange();
+    lock.beforeChange();
     await file.moveTo(directory, place.name);
     progress.afterChange();
     return { etag };
@@ -121,8 +121,7 @@ export class Writing {
     if ((await this.#directories.fileIn(directory, place.name)) === undefined) {
       return false;
     }
-    lock.assertFresh();
-    progress.beforeChange();
+    lock.beforeChange();
     const isRemoved = await unless(
       ["ENOENT"],
       unlink(directory.at(place.name)).then(() => true),
@@ -158,7 +157,7 @@ export class Writing {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await using(await this.#ensure(place.directory, store, progress), async (directory) => {
-          const result = await this.#locked(store, place.directory, progress, (lock) => work(directory, lock));
+          const result = await this.#locks.hold(store, place.directory, progress, (lock) => work(directory, lock));
           if (this.#settings.fsync) {
             await directory.sync();
           }
@@ -174,22 +173,13 @@ export class Writing {
     }
   }
 
-  #locked<T>(
-    store: OpenDirectory,
-    directory: readonly string[],
-    progress: CallProgress,
-    work: (lock: HeldLock) => Promise<T>,
-  ): Promise<T> {
-    return this.#locks.hold(store, lockKey(directory), () => progress.assertWanted(), work);
-  }
-
   async #ensure(segments: readonly string[], store: OpenDirectory, progress: CallProgress): Promise<OpenDirectory> {
     let directory = await this.#directories.rootForWriting();
     for (const [depth, name] of segments.entries()) {
       directory = await using(directory, async (parent) => {
         const existing = (await this.#directories.isSpelled(parent, name)) ? await parent.enter(name) : undefined;
         const make = () => this.#makeDirectory(parent, name);
-        return existing ?? this.#locked(store, segments.slice(0, depth), progress, make);
+        return existing ?? this.#locks.hold(store, segments.slice(0, depth), progress, make);
       });
     }
     return directory;
