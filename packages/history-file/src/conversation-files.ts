@@ -129,11 +129,8 @@ export class ConversationFiles {
   }
 
   async #readOnce(place: Place, options: ReadOptions): Promise<HistoryPage> {
-    const result = await this.#files.use(place, "read", (found) => readPage(found, place, options));
-    if (result !== undefined && result.tornBytes > 0) {
-      await this.#tornTails.read(place, result.end, result.tornBytes);
-    }
-    return result?.page ?? absentPage(options);
+    const page = await this.#files.use(place, "read", (found) => readPage(found, place, options, this.#tornTails));
+    return page ?? absentPage(options);
   }
 
   /** Gives a conversation to one write at a time: first among the calls of this process, in their order, then among processes. */

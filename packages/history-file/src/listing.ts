@@ -12,7 +12,6 @@ import {
 import { type CallProgress, parseHistoryKeyText } from "@agentfw/core/backend";
 import { BackwardLines } from "./backward-lines.ts";
 import type { Directories } from "./directories.ts";
-import { corruptError } from "./errors.ts";
 import { close, fstat, open, READ_ONLY, unless } from "./file-calls.ts";
 import {
   type ConversationPath,
@@ -113,18 +112,13 @@ async function describe(root: string, path: ConversationPath): Promise<HistoryKe
   try {
     const status = await fstat(descriptor);
     const size = Number(status.size);
-    const found = await readHeader(descriptor, size, file);
+    const found = await readHeader(descriptor, size, root, file);
     if (found === undefined) {
       return undefined;
     }
-    const { header, end } = found;
-    if (join(root, ...conversationPath(header.key)) !== file) {
-      throw corruptError("a file holds another conversation than its name says", "byte 0", file);
-    }
-    const lines = await BackwardLines.fromLast(descriptor, end, size, END_BYTES);
-    return lines.position === end
-      ? undefined
-      : { key: header.key, updatedAt: new Date(Number(status.mtimeMs)).toISOString() };
+    const { header, headerEnd } = found;
+    const lines = await BackwardLines.fromLast(descriptor, headerEnd, size, END_BYTES);
+    return lines.isAtFloor ? undefined : { key: header.key, updatedAt: new Date(Number(status.mtimeMs)).toISOString() };
   } finally {
     await close(descriptor);
   }

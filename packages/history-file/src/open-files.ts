@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
-import { type HistoryKey, historyKeyText } from "@agentfw/core";
+import type { HistoryKey } from "@agentfw/core";
 import { systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { corruptError, fileProblem, refusedError } from "./errors.ts";
@@ -142,7 +142,7 @@ export class OpenFiles {
     try {
       const status = await fstat(opened.descriptor);
       size = Number(status.size);
-      found = await describe(place, opened, status);
+      found = await describe(this.#directories.root, place, opened, status);
     } finally {
       if (found === undefined) {
         await close(opened.descriptor);
@@ -208,6 +208,7 @@ async function openForUse(
 }
 
 async function describe(
+  root: string,
   place: Place,
   opened: { descriptor: number; isWritable: boolean },
   status: BigIntStats,
@@ -215,22 +216,17 @@ async function describe(
   if (!status.isFile()) {
     throw status.isDirectory() ? fileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
   }
-  const found = await readHeader(opened.descriptor, Number(status.size), place.file);
+  const found = await readHeader(opened.descriptor, Number(status.size), root, place.file);
   if (found === undefined) {
     return undefined;
   }
-  const { header, end } = found;
-  if (historyKeyText(header.key) !== historyKeyText(place.key)) {
-    throw corruptError("the file holds another conversation than its name says", "byte 0", place.file);
-  }
-  const bodyStart = end + header.replacedBytes;
+  const bodyStart = found.headerEnd + found.header.replacedBytes;
   if (bodyStart > status.size) {
     throw corruptError("the file ends within its first lines", `byte ${status.size}`, place.file);
   }
   return {
     ...opened,
-    header,
-    headerEnd: end,
+    ...found,
     bodyStart,
     tail: undefined,
     device: status.dev,

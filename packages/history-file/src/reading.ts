@@ -4,21 +4,12 @@ import { conflictError, corruptError } from "./errors.ts";
 import { readLineAt } from "./header.ts";
 import { decodeRecords } from "./line-format.ts";
 import type { FoundFile, OpenFile, Place } from "./open-files.ts";
+import type { TornTails } from "./torn-tails.ts";
 
 /** The newest twenty messages of an ordinary conversation fit into one such read. */
 const BLOCK_BYTES = 16 * 1024;
 /** Enough for the version of a file, unless its newest line is torn. */
 const END_BYTES = 512;
-
-/** A page, and what only the caller can report. */
-export interface ReadResult {
-  /** Undefined: the file holds no turn, so there is no conversation. */
-  readonly page: HistoryPage | undefined;
-  /** Bytes behind the last committed line. */
-  readonly tornBytes: number;
-  /** Where they start. */
-  readonly end: number;
-}
 
 /** Where a page ends: behind the line at `end`, of which only the first `take` records count. */
 interface Cursor {
@@ -38,19 +29,26 @@ export function versionText(generation: string, end: number, fingerprint: string
 }
 
 /**
- * Reads a page from the end, or from a cursor, at the cost of the page.
+ * Reads a page from the end, or from a cursor, at the cost of the page. Undefined: the file holds no turn, so there is no conversation.
  *
  * @throws `corrupt` for the first damaged record unless they are to be skipped; `conflict` for a cursor of an earlier
  * life of the conversation or of the time before a `replace`.
  */
-export async function readPage({ file, size }: FoundFile, place: Place, options: ReadOptions): Promise<ReadResult> {
+export async function readPage(
+  { file, size }: FoundFile,
+  place: Place,
+  options: ReadOptions,
+  tornTails: TornTails,
+): Promise<HistoryPage | undefined> {
   const { before, withFirst, onCorrupt } = options;
   const tail = await linesUpTo(file, size, before === undefined ? BLOCK_BYTES : END_BYTES);
   const end = tail.position;
-  const tornBytes = size - end;
+  if (end < size) {
+    await tornTails.read(place, end, size - end);
+  }
   const version = versionOf(file, end, await tail.fingerprint());
   if (version === "") {
-    return { page: undefined, tornBytes, end };
+    return undefined;
   }
   const cursor = before === undefined ? { end, take: Number.POSITIVE_INFINITY } : parseCursor(before, file, end);
   const lines = before === undefined ? tail : await linesUpTo(file, cursor.end, BLOCK_BYTES);
@@ -61,15 +59,11 @@ export async function readPage({ file, size }: FoundFile, place: Place, options:
   const older = await page.fill(lines, cursor.take);
   const first = withFirst ? await page.first(file, end) : undefined;
   return {
-    page: {
-      records: page.records.reverse(),
-      version,
-      ...(older === undefined ? {} : { older: formatCursor(file, older) }),
-      ...(first === undefined ? {} : { first }),
-      ...(onCorrupt === "skip" ? { corrupt: page.corrupt.reverse() } : {}),
-    },
-    tornBytes,
-    end,
+    records: page.records.reverse(),
+    version,
+    ...(older === undefined ? {} : { older: formatCursor(file, older) }),
+    ...(first === undefined ? {} : { first }),
+    ...(onCorrupt === "skip" ? { corrupt: page.corrupt.reverse() } : {}),
   };
 }
 

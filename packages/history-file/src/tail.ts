@@ -1,5 +1,5 @@
 import { BackwardLines } from "./backward-lines.ts";
-import { readLineAt } from "./header.ts";
+import { readRange } from "./file-calls.ts";
 import { decodeLineHead } from "./line-format.ts";
 import type { FoundFile, OpenFile } from "./open-files.ts";
 
@@ -65,12 +65,8 @@ export function isKnown({ ids, replaced }: Tail, id: string): boolean {
 }
 
 /** The ids of the line behind the header. Damaged, it only costs the memory of replaced ids. */
-export async function readReplaced(file: OpenFile): Promise<ReadonlySet<string>> {
-  if (file.header.replacedBytes === 0) {
-    return new Set();
-  }
-  const line = await readLineAt(file.descriptor, file.headerEnd, file.bodyStart);
-  return new Set(line && decodeLineHead(line)?.replaced);
+export async function readReplaced({ descriptor, headerEnd, bodyStart }: OpenFile): Promise<ReadonlySet<string>> {
+  return new Set(decodeLineHead(await readRange(descriptor, headerEnd, bodyStart - 1))?.replaced);
 }
 
 async function newestIds(tail: BackwardLines, window: number): Promise<string[]> {
