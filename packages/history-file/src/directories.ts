@@ -28,7 +28,9 @@ export class Directories {
   async assertAbsenceIsReal(): Promise<void> {
     const status = await unless(["ENOENT"], stat(this.root));
     if (status === undefined) {
-      this.#assertNotGone();
+      if (this.#seen) {
+        throw storeError("unavailable", "the directory of the store is gone");
+      }
     } else if (status.isDirectory()) {
       this.#seen = true;
     } else {
@@ -49,11 +51,11 @@ export class Directories {
 
   /** Makes what is missing of the directories, 0700, one by one so that none is made behind a link. */
   async ensure(...below: readonly string[]): Promise<void> {
-    if ((await unless(["ENOENT"], stat(this.root))) === undefined) {
-      this.#assertNotGone();
+    await this.assertAbsenceIsReal();
+    if (!this.#seen) {
       await this.#makeRoot(this.root);
+      this.#seen = true;
     }
-    this.#seen = true;
     let directory = this.root;
     for (const name of below) {
       const parent = directory;
@@ -95,12 +97,6 @@ export class Directories {
       await make(path);
     }
     await this.sync(dirname(path));
-  }
-
-  #assertNotGone(): void {
-    if (this.#seen) {
-      throw storeError("unavailable", "the directory of the store is gone");
-    }
   }
 }
 
