@@ -1,5 +1,4 @@
 import {
-  AgentFrameworkError,
   assertCallOptions,
   configurationError,
   type FileEntry,
@@ -9,7 +8,7 @@ import {
   type FileWriteOptions,
   type Scope,
 } from "@agentfw/core";
-import { assertOwner, assertSearch, EngineCalls, fileFailure } from "@agentfw/core/backend";
+import { assertByteLength, assertOwner, assertSearch, EngineCalls, fileFailure } from "@agentfw/core/backend";
 import { engineSource } from "./load-engine.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
@@ -73,20 +72,11 @@ export class FileSystemFileStore implements FileStore {
       throw configurationError("text", "must be a string without lone surrogates");
     }
     const { ifMatch, ifNoneMatch, signal } = options;
-    if (ifMatch !== undefined && typeof ifMatch !== "string") {
-      throw configurationError("ifMatch", "must be an etag");
-    }
     if (ifNoneMatch !== undefined && ifNoneMatch !== "*") {
       throw configurationError("ifNoneMatch", 'must be "*"');
     }
+    assertByteLength(text, "text", this.#maxFileBytes);
     const bytes = Buffer.from(text, "utf8");
-    if (bytes.length > this.#maxFileBytes) {
-      throw new AgentFrameworkError(
-        "too_large",
-        `the text has ${bytes.length} bytes, and a file may have at most ${this.#maxFileBytes}`,
-        { provider: PROVIDER },
-      );
-    }
     return this.#calls.run("write", "write", signal, ({ writing }, progress) =>
       writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
     );

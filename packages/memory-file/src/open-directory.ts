@@ -2,6 +2,7 @@ import fs, { type BigIntStats } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
+import { inBatches } from "./batches.ts";
 import { fileProblem, refusedError } from "./errors.ts";
 import { close, closeRead, DIRECTORY, lstat, makeDirectory, open, openRoot, stat, sync, unless } from "./file-calls.ts";
 
@@ -180,16 +181,8 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
 }
 
 /** What these entries of a directory are, in their order; undefined for one that is gone. */
-export async function statusesIn(
-  directory: OpenDirectory,
-  names: readonly string[],
-): Promise<(BigIntStats | undefined)[]> {
-  const statuses: (BigIntStats | undefined)[] = [];
-  for (let index = 0; index < names.length; index += AT_ONCE) {
-    const some = names.slice(index, index + AT_ONCE);
-    statuses.push(...(await Promise.all(some.map((name) => unless(["ENOENT"], lstat(directory.at(name)))))));
-  }
-  return statuses;
+export function statusesIn(directory: OpenDirectory, names: readonly string[]): Promise<(BigIntStats | undefined)[]> {
+  return inBatches(names, AT_ONCE, (name) => unless(["ENOENT"], lstat(directory.at(name))));
 }
 
 /** Makes one directory in another. False when the name is taken. */

@@ -168,10 +168,7 @@ export class Reading {
       assertPlainFile(status, name);
       await directory.verify();
       if (status.size > BigInt(this.#settings.maxFileBytes)) {
-        throw storeError(
-          "too_large",
-          `the file has ${status.size} bytes, more than the ${this.#settings.maxFileBytes} that are read`,
-        );
+        throw storeError("too_large", `the file is above the limit of ${this.#settings.maxFileBytes} bytes`);
       }
       return { text: textOf(await readAll(descriptor, Number(status.size))), etag: etagOf(status) };
     } finally {
