@@ -7,6 +7,7 @@
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { CallProgress, EngineCalls, type EngineCallsOptions } from "./backend/engine-calls.ts";
 export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
+export { FileProblem } from "./backend/file-problem.ts";
 export {
   ownHistoryKey,
   ownHistoryRecords,

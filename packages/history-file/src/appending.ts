@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
+import { FileProblem } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { conflictError, fileProblem, storeError } from "./errors.ts";
+import { conflictError, storeError } from "./errors.ts";
 import {
   appendOnce,
   CREATE_APPEND,
@@ -147,7 +148,7 @@ async function writeAll(descriptor: number, end: number, bytes: Buffer, context:
     isWritten = count === bytes.length;
     if (!isWritten) {
       // The kernel takes a part only when there is no room for more. Going on would leave half a turn for readers.
-      throw fileProblem("ENOSPC", `${count} of ${bytes.length} bytes were written`);
+      throw new FileProblem("ENOSPC", `${count} of ${bytes.length} bytes were written`);
     }
     if (context.settings.fsync) {
       await syncData(descriptor);

@@ -1,7 +1,7 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemCode } from "@agentfw/core/backend";
-import { fileProblem, refusedError, storeError } from "./errors.ts";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
+import { refusedError, storeError } from "./errors.ts";
 import { lstat, stat, syncDirectory, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
 
@@ -34,7 +34,7 @@ export class Directories {
     } else if (status.isDirectory()) {
       this.#seen = true;
     } else {
-      throw fileProblem("ENOTDIR", `not a directory: ${this.root}`);
+      throw new FileProblem("ENOTDIR", `not a directory: ${this.root}`);
     }
   }
 
@@ -115,6 +115,6 @@ async function assertPlainDirectory(path: string): Promise<void> {
     throw refusedError(path);
   }
   if (status !== undefined && !status.isDirectory()) {
-    throw fileProblem("ENOTDIR", `not a directory: ${path}`);
+    throw new FileProblem("ENOTDIR", `not a directory: ${path}`);
   }
 }

@@ -1,4 +1,5 @@
 import { AgentFrameworkError, type AgentFrameworkErrorOptions, type ErrorCode } from "@agentfw/core";
+import { FileProblem } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider-name.ts";
 
 /** An error of this package. */
@@ -12,7 +13,7 @@ export function storeError(
 
 /** Stored bytes that cannot be read. `file` goes to the cause only: its path may name an owner. */
 export function corruptError(what: string, position: string, file?: string): AgentFrameworkError {
-  const cause = file === undefined ? undefined : fileProblem("corrupt", `in ${file}`);
+  const cause = file === undefined ? undefined : new FileProblem("corrupt", `in ${file}`);
   return storeError("corrupt", `${what} (${position})`, { position, cause });
 }
 
@@ -21,12 +22,7 @@ export function conflictError(message: string, currentVersion?: string): AgentFr
   return storeError("conflict", message, { currentVersion });
 }
 
-/** What this package notices about a file itself, in the shape of a system error; callers see it as a `cause`. */
-export function fileProblem(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
-}
-
 /** A link, pipe or device where a directory or file of the store should be, as the system would report a link. */
-export function refusedError(path: string): Error {
-  return fileProblem("ELOOP", `neither a file nor a directory: ${path}`);
+export function refusedError(path: string): FileProblem {
+  return new FileProblem("ELOOP", `neither a file nor a directory: ${path}`);
 }

@@ -1,9 +1,9 @@
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
 import type { HistoryKey } from "@agentfw/core";
-import { systemCode } from "@agentfw/core/backend";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { corruptError, fileProblem, refusedError } from "./errors.ts";
+import { corruptError, refusedError } from "./errors.ts";
 import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, unless } from "./file-calls.ts";
 import { type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
@@ -214,7 +214,7 @@ async function describe(
   status: BigIntStats,
 ): Promise<Omit<Entry, "giveUp"> | undefined> {
   if (!status.isFile()) {
-    throw status.isDirectory() ? fileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
+    throw status.isDirectory() ? new FileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
   }
   const found = await readHeader(opened.descriptor, Number(status.size), root, place.file);
   if (found === undefined) {

@@ -1,9 +1,9 @@
 import fs, { type BigIntStats } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "@agentfw/core/backend";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
 import { inBatches } from "./batches.ts";
-import { fileProblem, refusedError } from "./errors.ts";
+import { refusedError } from "./errors.ts";
 import { close, closeRead, DIRECTORY, lstat, makeDirectory, open, openRoot, stat, sync, unless } from "./file-calls.ts";
 
 /** A directory of the store, reached without following a link. Close it. */
@@ -38,7 +38,7 @@ export async function openRootDirectory(root: string): Promise<OpenDirectory> {
   }
   const status = await stat(root);
   if (!status.isDirectory()) {
-    throw fileProblem("ENOTDIR", "the root is not a directory");
+    throw new FileProblem("ENOTDIR", "the root is not a directory");
   }
   return new NamedDirectory(root, []);
 }
@@ -115,7 +115,7 @@ class NamedDirectory implements OpenDirectory {
       return undefined;
     }
     if (!status.isDirectory()) {
-      return notEntered(this, name, fileProblem("ENOTDIR", "not a directory"));
+      return notEntered(this, name, new FileProblem("ENOTDIR", "not a directory"));
     }
     await this.verify();
     return new NamedDirectory(path, [...this.#components, { path, identity: `${status.dev}:${status.ino}` }]);

@@ -1,5 +1,5 @@
+import { FileProblem } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { fileProblem } from "./errors.ts";
 import { lstat, unless } from "./file-calls.ts";
 import type { Locks } from "./locks.ts";
 import { STORE_DIRECTORY } from "./names.ts";
@@ -36,7 +36,7 @@ export class StoreDirectory {
     await makeIn(root, STORE_DIRECTORY);
     const store = await root.enter(STORE_DIRECTORY);
     if (store === undefined) {
-      throw fileProblem("ENOTDIR", "the directory of the store cannot be made");
+      throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
     }
     return store;
   }

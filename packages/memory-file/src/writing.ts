@@ -1,8 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { type CallProgress, foldFileName, systemCode } from "@agentfw/core/backend";
+import { type CallProgress, FileProblem, foldFileName, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { fileProblem, refusedError, storeError } from "./errors.ts";
+import { refusedError, storeError } from "./errors.ts";
 import { lstat, unless, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks } from "./locks.ts";
 import { isReserved } from "./names.ts";
@@ -199,7 +199,7 @@ export class Writing {
     }
     throw existing?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
-      : fileProblem("ENOENT", "the directory was removed again");
+      : new FileProblem("ENOENT", "the directory was removed again");
   }
 }
 

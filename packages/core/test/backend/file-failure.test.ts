@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { fileFailure } from "../../src/backend.ts";
+import { FileProblem, fileFailure } from "../../src/backend.ts";
 import { AgentFrameworkError } from "../../src/errors.ts";
 
 const withCode = (code: unknown) => Object.assign(new Error("/home/someone/secret"), { code });
@@ -40,6 +40,12 @@ describe("An error of the file system", () => {
       "EIO",
     ];
     expect(errors.map(fileFailure)).toEqual(errors.map(() => undefined));
+  });
+
+  it("can be one that a backend noticed itself", () => {
+    const problem = new FileProblem("ELOOP", "a link: /home/someone/secret");
+    expect(problem).toMatchObject({ name: "FileProblem", code: "ELOOP", message: "a link: /home/someone/secret" });
+    expect(fileFailure(problem)).toMatchObject({ code: "unauthorized" });
   });
 
   it("is told from errors of Node itself", async () => {
