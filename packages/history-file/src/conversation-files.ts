@@ -11,7 +11,7 @@ import { type CallProgress, KeyedQueue } from "@agentfw/core/backend";
 import { type Appended, appendTurn, createConversation, currentVersion, type WriteContext } from "./appending.ts";
 import { Directories } from "./directories.ts";
 import { conflictError } from "./errors.ts";
-import { unless, unlink } from "./file-calls.ts";
+import { unlink } from "./file-calls.ts";
 import { type Listing, listConversations } from "./listing.ts";
 import { WriterLocks } from "./lock.ts";
 import { OpenFiles, type Place } from "./open-files.ts";
@@ -87,7 +87,7 @@ export class ConversationFiles {
         }
       }
       lock.beforeChange();
-      await unless(["ENOENT"], unlink(place.file));
+      await unlink(place.file);
       this.#files.forget(place);
       await this.#directories.sync(dirname(place.file));
     });

@@ -26,7 +26,7 @@ export class Directories {
    * @throws `unavailable` when the root was seen before and is gone; the system's error when it cannot be looked at.
    */
   async assertAbsenceIsReal(): Promise<void> {
-    const status = await unless(["ENOENT"], stat(this.root));
+    const status = await stat(this.root);
     if (status === undefined) {
       if (this.#seen) {
         throw storeError("unavailable", "the directory of the store is gone");
@@ -110,7 +110,7 @@ async function make(path: string): Promise<boolean> {
 }
 
 async function assertPlainDirectory(path: string): Promise<void> {
-  const status = await unless(["ENOENT"], lstat(path));
+  const status = await lstat(path);
   if (status?.isSymbolicLink()) {
     throw refusedError(path);
   }

@@ -88,8 +88,12 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-export function stat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.stat(path, { bigint: true }, done));
+/** What is there, or where a link leads; undefined where nothing is. */
+export function stat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.stat(path, { bigint: true }, done)),
+  );
 }
 
 /**
@@ -100,8 +104,12 @@ export function statNow(path: string): BigIntStats | undefined {
   return fs.statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-export function lstat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.lstat(path, { bigint: true }, done));
+/** What is there, a link as a link; undefined where nothing is. */
+export function lstat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.lstat(path, { bigint: true }, done)),
+  );
 }
 
 export function fstat(descriptor: number): Promise<BigIntStats> {
@@ -112,8 +120,12 @@ export function link(existing: string, path: string): Promise<void> {
   return run((done) => fs.link(existing, path, done));
 }
 
+/** Removes a file, if it is there. */
 export function unlink(path: string): Promise<void> {
-  return run((done) => fs.unlink(path, done));
+  return unless(
+    ["ENOENT"],
+    run((done) => fs.unlink(path, done)),
+  );
 }
 
 export function rename(from: string, to: string): Promise<void> {

@@ -132,8 +132,8 @@ export class WriterLocks {
     try {
       const now = await holderOf(lock);
       if (now?.identity === holder.identity && now.changed === holder.changed) {
-        await unless(["ENOENT"], unlink(temporaryFileOf(file, holder.identity)));
-        await unless(["ENOENT"], unlink(lock));
+        await unlink(temporaryFileOf(file, holder.identity));
+        await unlink(lock);
         this.#watched.delete(lock);
         report(this.#onDiagnostic, {
           type: "lock_broken",
@@ -142,7 +142,7 @@ export class WriterLocks {
         });
       }
     } finally {
-      await unless(["ENOENT"], unlink(mark));
+      await unlink(mark);
     }
   }
 }
@@ -188,7 +188,7 @@ export class HeldLock {
 
   async release(): Promise<void> {
     if (this.#isFresh() || (await holderOf(this.#lock))?.identity === this.#identity) {
-      await unless(["ENOENT"], unlink(this.#lock));
+      await unlink(this.#lock);
     }
   }
 
@@ -210,7 +210,7 @@ interface Holder {
 }
 
 async function holderOf(lock: string): Promise<Holder | undefined> {
-  const status = await unless(["ENOENT"], lstat(lock));
+  const status = await lstat(lock);
   if (status === undefined) {
     return undefined;
   }

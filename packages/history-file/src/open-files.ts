@@ -4,7 +4,7 @@ import type { HistoryKey } from "@agentfw/core";
 import { FileProblem, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { corruptError, refusedError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, unless } from "./file-calls.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow } from "./file-calls.ts";
 import { type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 import type { ConversationHeader } from "./line-format.ts";
@@ -80,7 +80,7 @@ export class OpenFiles {
   async use<T>(place: Place, mode: "read" | "append", work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
     // An append has just made its lock beside the file.
     const isAtHand = mode === "append" && this.knows(place);
-    const status = isAtHand ? statNow(place.file) : await unless(["ENOENT"], stat(place.file));
+    const status = isAtHand ? statNow(place.file) : await stat(place.file);
     if (status === undefined) {
       this.forget(place);
       await this.#assertAbsent(place);
@@ -97,7 +97,7 @@ export class OpenFiles {
 
   /** True when no file is there, and really none: a link or a store that is out of reach rejects. */
   async isAbsent(place: Place): Promise<boolean> {
-    const isThere = (await unless(["ENOENT"], lstat(place.file))) !== undefined;
+    const isThere = (await lstat(place.file)) !== undefined;
     if (!isThere) {
       await this.#assertAbsent(place);
     }
@@ -158,7 +158,7 @@ export class OpenFiles {
   async #assertAbsent(place: Place): Promise<void> {
     await this.#directories.assertAbsenceIsReal();
     await this.#directories.assertPlain(place.path);
-    const status = await unless(["ENOENT"], lstat(place.file));
+    const status = await lstat(place.file);
     if (status?.isSymbolicLink()) {
       throw refusedError(place.file);
     }

@@ -3,7 +3,7 @@ import { configurationError, type HistoryRecord } from "@agentfw/core";
 import { assertVersion, newGeneration, type WriteContext } from "./appending.ts";
 import { BackwardLines, type StoredIds } from "./backward-lines.ts";
 import { conflictError, corruptError } from "./errors.ts";
-import { appendOnce, CREATE_NEW, close, open, readRange, rename, syncData, unless, unlink } from "./file-calls.ts";
+import { appendOnce, CREATE_NEW, close, open, readRange, rename, syncData, unlink } from "./file-calls.ts";
 import { decodeRecords, encodeHeader, encodeTurn } from "./line-format.ts";
 import type { FoundFile, OpenFile } from "./open-files.ts";
 import { versionOf } from "./reading.ts";
@@ -157,7 +157,7 @@ async function putInPlace(
 ): Promise<void> {
   const { temporaryFile } = lock;
   // Left by a replace of this writer that failed; nobody else uses the name.
-  await unless(["ENOENT"], unlink(temporaryFile));
+  await unlink(temporaryFile);
   try {
     const descriptor = await open(temporaryFile, CREATE_NEW);
     try {

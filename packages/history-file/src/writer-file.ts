@@ -55,7 +55,7 @@ export class WriterFile {
     if (this.#users === 0) {
       writerFiles.delete(this.#root);
       if (this.#writer !== undefined) {
-        await unless(["ENOENT", "ENOTDIR"], unlink((await this.#writer).path));
+        await unless(["ENOTDIR"], unlink((await this.#writer).path));
       }
     }
   }
@@ -97,5 +97,5 @@ async function isLeftOver(identity: string, path: string): Promise<boolean> {
   if (liveness !== "unknown") {
     return liveness === "dead";
   }
-  return Date.now() - Number((await lstat(path)).mtimeMs) > DAY_MS;
+  return Date.now() - Number((await lstat(path))?.mtimeMs) > DAY_MS;
 }

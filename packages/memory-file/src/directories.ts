@@ -84,7 +84,7 @@ export class Directories {
 
   /** What a file in a directory is; undefined when there is none of this spelling. @throws ELOOP for a link, pipe or device. */
   async fileIn(directory: OpenDirectory, name: string): Promise<BigIntStats | undefined> {
-    const status = await unless(["ENOENT", "ENOTDIR"], lstat(directory.at(name)));
+    const status = await unless(["ENOTDIR"], lstat(directory.at(name)));
     if (status === undefined || status.isDirectory() || !(await this.isSpelled(directory, name))) {
       return undefined;
     }
@@ -123,8 +123,8 @@ export class Directories {
       return undefined;
     }
     return using(root, async () => {
-      const status = await unless(["ENOENT"], lstat(root.at(STORE_DIRECTORY)));
-      const other = await unless(["ENOENT"], lstat(root.at(STORE_DIRECTORY.toUpperCase())));
+      const status = await lstat(root.at(STORE_DIRECTORY));
+      const other = await lstat(root.at(STORE_DIRECTORY.toUpperCase()));
       return status === undefined ? undefined : other?.ino !== status.ino;
     });
   }

@@ -86,8 +86,12 @@ export function stat(path: string): Promise<BigIntStats> {
   return call((done) => fs.stat(path, { bigint: true }, done));
 }
 
-export function lstat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.lstat(path, { bigint: true }, done));
+/** What is there, a link as a link; undefined where nothing is. */
+export function lstat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.lstat(path, { bigint: true }, done)),
+  );
 }
 
 export function fstat(descriptor: number): Promise<BigIntStats> {
@@ -109,8 +113,13 @@ export function makeDirectory(path: string): Promise<void> {
   return run((done) => fs.mkdir(path, { mode: 0o700 }, done));
 }
 
-export function unlink(path: string): Promise<void> {
-  return run((done) => fs.unlink(path, done));
+/** Removes a file. False when it is not there. */
+export async function unlink(path: string): Promise<boolean> {
+  const isRemoved = await unless(
+    ["ENOENT"],
+    run((done) => fs.unlink(path, done)).then(() => true),
+  );
+  return isRemoved === true;
 }
 
 export function rename(from: string, to: string): Promise<void> {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
 import { type CallProgress, foldFileName, KeyedQueue } from "@agentfw/core/backend";
 import { storeError } from "./errors.ts";
-import { CREATE_NEW, close, lstat, open, unless, unlink } from "./file-calls.ts";
+import { CREATE_NEW, close, lstat, open, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { PROVIDER } from "./provider-name.ts";
 import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
@@ -65,7 +65,7 @@ export class Locks {
     for (const name of await readdir(place.at(""))) {
       const identity = identityIn(name);
       if (identity !== undefined && (await isLeftOver(identity, place.at(name)))) {
-        await unless(["ENOENT"], unlink(place.at(name)));
+        await unlink(place.at(name));
       }
     }
   }
@@ -114,7 +114,7 @@ export class Locks {
       return true;
     }
     this.#watched.delete(name);
-    await unless(["ENOENT"], unlink(place.at(name)));
+    await unlink(place.at(name));
     report(this.#onDiagnostic, {
       type: "lock_broken",
       provider: PROVIDER,
@@ -180,7 +180,7 @@ export class HeldLock {
   }
 
   async release(): Promise<void> {
-    await unless(["ENOENT"], unlink(this.#place.at(this.name)));
+    await unlink(this.#place.at(this.name));
   }
 }
 
@@ -189,7 +189,7 @@ async function isLeftOver(identity: string, path: string): Promise<boolean> {
   if (liveness !== "unknown") {
     return liveness === "dead";
   }
-  const status = await unless(["ENOENT"], lstat(path));
+  const status = await lstat(path);
   return status !== undefined && Date.now() - Number(status.mtimeMs) > DAY_MS;
 }
 

@@ -110,7 +110,7 @@ class NamedDirectory implements OpenDirectory {
 
   async enter(name: string): Promise<OpenDirectory | undefined> {
     const path = this.at(name);
-    const status = await unless(["ENOENT", "ENOTDIR"], lstat(path));
+    const status = await unless(["ENOTDIR"], lstat(path));
     if (status === undefined) {
       return undefined;
     }
@@ -124,6 +124,9 @@ class NamedDirectory implements OpenDirectory {
   async verify(): Promise<void> {
     for (const { path, identity } of this.#components) {
       const status = await lstat(path);
+      if (status === undefined) {
+        throw new FileProblem("ENOENT", "a directory was removed");
+      }
       if (!status.isDirectory() || `${status.dev}:${status.ino}` !== identity) {
         throw refusedError("a directory was replaced");
       }
@@ -171,7 +174,7 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
     return undefined;
   }
   if (code === "ENOTDIR") {
-    const status = await unless(["ENOENT"], lstat(parent.at(name)));
+    const status = await lstat(parent.at(name));
     if (status === undefined || status.isFile()) {
       return undefined;
     }
@@ -182,7 +185,7 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
 
 /** What these entries of a directory are, in their order; undefined for one that is gone. */
 export function statusesIn(directory: OpenDirectory, names: readonly string[]): Promise<(BigIntStats | undefined)[]> {
-  return inBatches(names, AT_ONCE, (name) => unless(["ENOENT"], lstat(directory.at(name))));
+  return inBatches(names, AT_ONCE, (name) => lstat(directory.at(name)));
 }
 
 /** Makes one directory in another. False when the name is taken. */

@@ -1,6 +1,6 @@
 import { FileProblem } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { lstat, unless } from "./file-calls.ts";
+import { lstat } from "./file-calls.ts";
 import type { Locks } from "./locks.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { makeIn, type OpenDirectory, using } from "./open-directory.ts";
@@ -44,7 +44,7 @@ export class StoreDirectory {
 
 /** What is in there means nothing to another machine. Not done with the directory, because a crash may part the two. */
 async function hideFromGit(store: OpenDirectory): Promise<void> {
-  if ((await unless(["ENOENT"], lstat(store.at(".gitignore")))) !== undefined) {
+  if ((await lstat(store.at(".gitignore"))) !== undefined) {
     return;
   }
   const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { type CallProgress, FileProblem, foldFileName, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { refusedError, storeError } from "./errors.ts";
-import { lstat, unless, unlink } from "./file-calls.ts";
+import { lstat, unlink } from "./file-calls.ts";
 import { type HeldLock, Locks } from "./locks.ts";
 import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
@@ -88,7 +88,7 @@ export class Writing {
     if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) {
       return;
     }
-    const status = await this.#directories.within(directory, (found) => unless(["ENOENT"], lstat(found.at(name))));
+    const status = await this.#directories.within(directory, (found) => lstat(found.at(name)));
     if (status?.isFile()) {
       assertConditions(conditions, etagOf(status));
     }
@@ -122,11 +122,7 @@ export class Writing {
       return false;
     }
     lock.beforeChange();
-    const isRemoved = await unless(
-      ["ENOENT"],
-      unlink(directory.at(place.name)).then(() => true),
-    );
-    if (isRemoved !== true) {
+    if (!(await unlink(directory.at(place.name)))) {
       return false;
     }
     await directory.verify();
@@ -221,7 +217,7 @@ async function lookUp(
   name: string,
 ): Promise<{ files: string[]; existing: BigIntStats | undefined }> {
   const entries = await readdir(directory.at(""), { withFileTypes: true });
-  const existing = await unless(["ENOENT"], lstat(directory.at(name)));
+  const existing = await lstat(directory.at(name));
   const folded = foldFileName(name);
   const isTwin = (other: string) => foldFileName(other) === folded && !isReserved(other);
   // What is found under a name that is not listed has another one: file systems take more for one name than we know.
