@@ -20,6 +20,7 @@ export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { assertPath } from "./backend/path-input.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
