@@ -25,20 +25,14 @@ export class Directories {
 
   /** The root, or undefined when there never was one. @throws `unavailable` when it is gone. */
   async root(): Promise<OpenDirectory | undefined> {
-    try {
-      const root = await openRootDirectory(this.#root);
+    const root = await unless(["ENOENT"], openRootDirectory(this.#root));
+    if (root !== undefined) {
       this.#seen = true;
       this.#location = root.location;
-      return root;
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") {
-        throw error;
-      }
-      if (this.#seen) {
-        throw storeError("unavailable", "the directory of the store is gone");
-      }
-      return undefined;
+    } else if (this.#seen) {
+      throw storeError("unavailable", "the directory of the store is gone");
     }
+    return root;
   }
 
   /** The root, made with its parents when there never was one. */
@@ -131,19 +125,16 @@ export class Directories {
 
   /** Not Node's own, which never ends where a file system refuses a directory as if its parent were missing. */
   async #makeWithParents(path: string): Promise<void> {
+    const make = () => unless(["EEXIST"], makeDirectory(path));
     try {
-      await this.#makeUnlessThere(path);
+      await make();
     } catch (error) {
       if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
         throw error;
       }
       await this.#makeWithParents(dirname(path));
-      await this.#makeUnlessThere(path);
+      await make();
     }
-  }
-
-  async #makeUnlessThere(path: string): Promise<void> {
-    await unless(["EEXIST"], makeDirectory(path));
     if (this.#fsync) {
       // Also where somebody else has just made it: what is stored in it must not be lost with its name.
       const parent = await openRootDirectory(dirname(path));

@@ -21,7 +21,14 @@ export class StoreDirectory {
   async open(): Promise<OpenDirectory> {
     const root = await this.#directories.rootForWriting();
     return using(root, async () => {
-      const store = (await root.enter(STORE_DIRECTORY)) ?? (await this.#make(root));
+      let store = await root.enter(STORE_DIRECTORY);
+      if (store === undefined) {
+        await makeIn(root, STORE_DIRECTORY);
+        store = await root.enter(STORE_DIRECTORY);
+      }
+      if (store === undefined) {
+        throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
+      }
       if (!this.#isSwept) {
         this.#isSwept = true;
         // Neither is a reason to fail a write; the next store tries again.
@@ -30,15 +37,6 @@ export class StoreDirectory {
       }
       return store;
     });
-  }
-
-  async #make(root: OpenDirectory): Promise<OpenDirectory> {
-    await makeIn(root, STORE_DIRECTORY);
-    const store = await root.enter(STORE_DIRECTORY);
-    if (store === undefined) {
-      throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
-    }
-    return store;
   }
 }
 
