@@ -8,8 +8,11 @@ export { clearListed, type PageToClear } from "./backend/clear-listed.ts";
 export { codedCause } from "./backend/coded-cause.ts";
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { Contention } from "./backend/contention.ts";
+export { CallProgress, EngineCalls, type EngineCallsOptions } from "./backend/engine-calls.ts";
 export { ownerToErase } from "./backend/erase-filter.ts";
 export { escapeText, unescapeText } from "./backend/escaped-text.ts";
+export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
+export { FileProblem } from "./backend/file-problem.ts";
 export { hasMethods } from "./backend/has-methods.ts";
 export {
   ownHistoryKey,
@@ -34,6 +37,7 @@ export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertExactlyOne } from "./backend/option-choice.ts";
 export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { assertPath } from "./backend/path-input.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
 export { type KnownTurn, RecentTurns } from "./backend/recent-turns.ts";
 export { RecentlyUsed } from "./backend/recently-used.ts";
@@ -53,4 +57,6 @@ export { assertStateText, assertTags, isObjectText } from "./backend/state-input
 export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { isWholeJson } from "./backend/whole-json.ts";
+/** Also in the entry for file stores, which loads the search with them: whoever only checks needs these alone. */
+export { assertFilePath, assertSearch, foldFileName } from "./file-path.ts";
 export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";

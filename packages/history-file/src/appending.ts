@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
+import { FileProblem } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { conflictError, FileProblem, storeError } from "./errors.ts";
-import type { WriteAccess } from "./exclusive-writes.ts";
+import { conflictError, storeError } from "./errors.ts";
 import {
   appendOnce,
   CREATE_APPEND,
@@ -16,19 +16,21 @@ import {
   unlink,
 } from "./file-calls.ts";
 import { encodeHeader, encodeTurn, fingerprint } from "./line-format.ts";
+import type { HeldLock } from "./lock.ts";
 import type { FoundFile, OpenFile, Place } from "./open-files.ts";
-import { versionOf } from "./reading.ts";
+import type { Settings } from "./options.ts";
+import { versionOf, versionText } from "./reading.ts";
 import { isKnown, loadTail, remember, type Tail } from "./tail.ts";
+import type { TornTails } from "./torn-tails.ts";
 
 /** What a write needs beside the file. */
-export interface WriteContext extends WriteAccess {
+export interface WriteContext {
   readonly place: Place;
-  readonly directories: Directories;
-  readonly fsync: boolean;
-  readonly dedupeWindow: number;
   readonly ifVersion: string | undefined;
-  /** Reports bytes behind the last committed line. */
-  readonly onTorn: (end: number, bytes: number) => void;
+  readonly lock: HeldLock;
+  readonly settings: Settings;
+  readonly directories: Directories;
+  readonly tornTails: TornTails;
 }
 
 /** What an append did. */
@@ -44,49 +46,50 @@ export async function appendTurn(
   context: WriteContext,
 ): Promise<Appended> {
   const { file, size } = found;
-  const tail = await loadTail(found, context.dedupeWindow);
-  const version = versionOf(file, tail.end, tail.fingerprint);
+  const { dedupeWindow, fsync } = context.settings;
+  const tail = await loadTail(found, dedupeWindow);
+  const version = versionAt(file, tail);
   const fresh = records.filter(({ id }) => !isKnown(tail, id));
   if (fresh.length === 0) {
-    await syncOnce(file, tail, context);
+    // An append that finds its ids stored vouches for them, whoever wrote them.
+    if (fsync && !tail.isSynced) {
+      await syncData(file.descriptor);
+      tail.isSynced = true;
+    }
     return { version, appended: 0 };
   }
   assertVersion(version, context.ifVersion);
   const line = encodeLine(fresh);
   if (tail.end < size) {
-    context.beforeChange();
-    await truncate(file.descriptor, tail.end);
-    context.onTorn(tail.end, size - tail.end);
+    await cutTail(file.descriptor, tail.end, size, context);
   }
   await writeAll(file.descriptor, tail.end, line, context);
   tail.end += line.length;
   tail.fingerprint = fingerprint(line);
-  tail.isSynced = context.fsync;
+  tail.isSynced = fsync;
   remember(
     tail,
     fresh.map(({ id }) => id),
-    context.dedupeWindow,
+    dedupeWindow,
   );
-  return { version: versionOf(file, tail.end, tail.fingerprint), appended: fresh.length };
+  return { version: versionAt(file, tail), appended: fresh.length };
 }
 
 /** Makes the file of a conversation with its first turn, in one write. Under the lock, when there is none. */
 export async function createConversation(records: readonly HistoryRecord[], context: WriteContext): Promise<Appended> {
+  const { place, directories, lock } = context;
   assertVersion("", context.ifVersion);
-  const { place, directories } = context;
   const generation = newGeneration();
-  const header = encodeHeader({ generation, key: place.key, replacedBytes: 0 });
-  const line = encodeLine(records);
-  context.beforeChange();
+  const bytes = Buffer.concat([encodeHeader({ generation, key: place.key, replacedBytes: 0 }), encodeLine(records)]);
+  lock.beforeChange();
   const descriptor = await open(place.file, CREATE_APPEND);
   try {
-    const { size } = await fstat(descriptor);
-    if (size > 0n) {
+    const size = Number((await fstat(descriptor)).size);
+    if (size > 0) {
       // A writer that died here left a file without a complete header.
-      await truncate(descriptor, 0);
-      context.onTorn(0, Number(size));
+      await cutTail(descriptor, 0, size, context);
     }
-    await writeAll(descriptor, 0, Buffer.concat([header, line]), context);
+    await writeAll(descriptor, 0, bytes, context);
     await directories.sync(dirname(place.file));
   } catch (error) {
     if (!isAgentFrameworkError(error, "outcome_unknown")) {
@@ -97,7 +100,16 @@ export async function createConversation(records: readonly HistoryRecord[], cont
   } finally {
     await close(descriptor);
   }
-  return { version: `${generation}.${header.length + line.length}.${fingerprint(line)}`, appended: records.length };
+  return { version: versionText(generation, bytes.length, fingerprint(bytes)), appended: records.length };
+}
+
+/** The version of a file as it is now. Under the lock. */
+export async function currentVersion(found: FoundFile, dedupeWindow: number): Promise<string> {
+  return versionAt(found.file, await loadTail(found, dedupeWindow));
+}
+
+function versionAt(file: OpenFile, { end, fingerprint }: Tail): string {
+  return versionOf(file, end, fingerprint);
 }
 
 /** A generation that no other life of a conversation has. */
@@ -120,9 +132,16 @@ function encodeLine(records: readonly HistoryRecord[]): Buffer {
   return line;
 }
 
+/** Removes what a writer that died left behind the last line. */
+async function cutTail(descriptor: number, end: number, size: number, context: WriteContext): Promise<void> {
+  context.lock.beforeChange();
+  await truncate(descriptor, end);
+  context.tornTails.cut(context.place, end, size - end);
+}
+
 /** Writes bytes at the end in one call, and syncs them. On failure the file ends at `end` again. */
 async function writeAll(descriptor: number, end: number, bytes: Buffer, context: WriteContext): Promise<void> {
-  context.beforeChange();
+  context.lock.beforeChange();
   let isWritten = false;
   try {
     const count = await appendOnce(descriptor, bytes);
@@ -131,34 +150,17 @@ async function writeAll(descriptor: number, end: number, bytes: Buffer, context:
       // The kernel takes a part only when there is no room for more. Going on would leave half a turn for readers.
       throw new FileProblem("ENOSPC", `${count} of ${bytes.length} bytes were written`);
     }
-    if (context.fsync) {
+    if (context.settings.fsync) {
       await syncData(descriptor);
     }
-  } catch (error) {
-    await takeBack(descriptor, end, isWritten, error);
-    throw error;
-  }
-}
-
-/**
- * After a failed sync the kernel may have dropped the bytes and answer the next sync with success, so a turn must not
- * stay that a retry would find and take for stored.
- */
-async function takeBack(descriptor: number, end: number, isWritten: boolean, cause: unknown): Promise<void> {
-  try {
-    await truncate(descriptor, end);
-  } catch {
-    if (isWritten) {
-      throw storeError("outcome_unknown", "the turn was written, but neither synced nor taken back", { cause });
-    }
-    // Half a line is no turn for readers, and the next append cuts it off.
-  }
-}
-
-/** An append that finds its ids stored vouches for them, whoever wrote them. */
-async function syncOnce(file: OpenFile, tail: Tail, context: WriteContext): Promise<void> {
-  if (context.fsync && !tail.isSynced) {
-    await syncData(file.descriptor);
-    tail.isSynced = true;
+  } catch (cause) {
+    // After a failed sync the kernel may have dropped the bytes and answer the next sync with success, so a turn must not
+    // stay that a retry would find and take for stored. Half a line is no turn for readers, and the next append cuts it off.
+    await truncate(descriptor, end).catch(() => {
+      if (isWritten) {
+        throw storeError("outcome_unknown", "the turn was written, but neither synced nor taken back", { cause });
+      }
+    });
+    throw cause;
   }
 }

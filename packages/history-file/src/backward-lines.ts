@@ -7,6 +7,7 @@ import {
   FINGERPRINT_BYTES,
   fingerprint,
   HEAD_OFFSET,
+  type LineEnd,
   MIN_TURN_BYTES,
 } from "./line-format.ts";
 
@@ -73,6 +74,11 @@ export class BackwardLines {
     return this.#position;
   }
 
+  /** True when no line is left. */
+  get isAtFloor(): boolean {
+    return this.#position === this.#floor;
+  }
+
   /** Tells this end apart from another that has the same position. */
   async fingerprint(): Promise<string> {
     const bytes = Math.min(FINGERPRINT_BYTES, this.#position - this.#floor);
@@ -85,7 +91,7 @@ export class BackwardLines {
   /** The line before the current position, or undefined at the floor. */
   async previous(): Promise<StoredLine | undefined> {
     let line = this.#takeLine();
-    while (line === undefined && this.#position > this.#floor) {
+    while (line === undefined && !this.isAtFloor) {
       await this.#extend(this.#startOfLongLine());
       line = this.#takeLine();
     }
@@ -98,7 +104,7 @@ export class BackwardLines {
    * so they come in bulk and are not verified: the worst that damage does here is that an id is not known.
    */
   async previousIds(): Promise<readonly StoredIds[]> {
-    if (this.#position > this.#floor && this.#lineStart() === undefined) {
+    if (!this.isAtFloor && this.#lineStart() === undefined) {
       const skipped = await this.#skipLongLine();
       if (skipped !== undefined) {
         return [skipped];
@@ -114,7 +120,7 @@ export class BackwardLines {
   /** The line before the current position if the window holds all of it. */
   #takeLine(): StoredLine | undefined {
     const end = this.#position;
-    const start = end > this.#floor ? this.#lineStart() : undefined;
+    const start = this.isAtFloor ? undefined : this.#lineStart();
     if (start === undefined) {
       return undefined;
     }
@@ -135,30 +141,36 @@ export class BackwardLines {
 
   /** How far back to read for a line that is longer than the window: right to its start if its end tells it. */
   #startOfLongLine(): number {
-    const lineEnd = decodeEnd(this.#window.subarray(0, -1));
-    const start = lineEnd === undefined ? this.#start : this.#position - 1 - lineEnd.lineBytes - 1;
-    return start < this.#start && start >= this.#floor ? start : this.#start - this.#blockBytes;
+    const start = this.#longLine()?.start ?? this.#start;
+    return start < this.#start ? start - 1 : this.#start - this.#blockBytes;
   }
 
   async #skipLongLine(): Promise<StoredIds | undefined> {
     if (this.#window.length <= MIN_TURN_BYTES) {
       await this.#extend(this.#start - this.#blockBytes);
     }
-    const end = this.#position;
-    const lineEnd = decodeEnd(this.#window.subarray(0, -1));
-    const start = lineEnd === undefined ? -1 : end - 1 - lineEnd.lineBytes;
+    const line = this.#longLine();
     // A line that the next block would reach anyway is cheaper to read than to skip.
-    if (lineEnd === undefined || start < this.#floor || this.#start - start <= this.#blockBytes) {
+    if (line === undefined || this.#start - line.start <= this.#blockBytes) {
       return undefined;
     }
+    const { start, lineEnd } = line;
     const read = await readRange(this.#descriptor, start - 1, start + HEAD_OFFSET + lineEnd.headBytes);
     const head = read[0] === LINE_FEED ? decodeHead(read.subarray(1), lineEnd) : undefined;
     if (head === undefined) {
       return undefined;
     }
+    const end = this.#position;
     this.#dropWindow(start);
     this.#blockBytes = PROBE_BYTES;
     return { start, end, ids: head.ids };
+  }
+
+  /** What the end of the line before the position tells of it, if that is possible. */
+  #longLine(): { readonly start: number; readonly lineEnd: LineEnd } | undefined {
+    const lineEnd = decodeEnd(this.#window.subarray(0, -1));
+    const start = this.#position - 1 - (lineEnd?.lineBytes ?? 0);
+    return lineEnd === undefined || start < this.#floor ? undefined : { start, lineEnd };
   }
 
   async #extend(wanted: number): Promise<void> {

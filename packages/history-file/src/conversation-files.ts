@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import {
   type HistoryKey,
   type HistoryList,
@@ -6,18 +7,17 @@ import {
   isAgentFrameworkError,
   type ReadOptions,
 } from "@agentfw/core";
-import { type Appended, appendTurn, createConversation, type WriteContext } from "./appending.ts";
-import type { Progress } from "./calls.ts";
-import { clearConversation } from "./clearing.ts";
+import { type CallProgress, KeyedQueue } from "@agentfw/core/backend";
+import { type Appended, appendTurn, createConversation, currentVersion, type WriteContext } from "./appending.ts";
 import { Directories } from "./directories.ts";
-import { conflictError, toFrameworkError } from "./errors.ts";
-import { ExclusiveWrites, type WriteAccess } from "./exclusive-writes.ts";
+import { conflictError } from "./errors.ts";
+import { unlink } from "./file-calls.ts";
 import { type Listing, listConversations } from "./listing.ts";
-import { type FoundFile, OpenFiles, type Place } from "./open-files.ts";
+import { WriterLocks } from "./lock.ts";
+import { OpenFiles, type Place } from "./open-files.ts";
 import type { Settings } from "./options.ts";
-import { absentPage, readPage, versionOf } from "./reading.ts";
+import { absentPage, readPage } from "./reading.ts";
 import { type Replacement, replaceRun } from "./replacing.ts";
-import { loadTail } from "./tail.ts";
 import { TornTails } from "./torn-tails.ts";
 
 /**
@@ -28,14 +28,15 @@ export class ConversationFiles {
   readonly #settings: Settings;
   readonly #directories: Directories;
   readonly #files: OpenFiles;
-  readonly #writes: ExclusiveWrites;
+  readonly #queue = new KeyedQueue();
+  readonly #locks: WriterLocks;
   readonly #tornTails: TornTails;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#directories = new Directories(settings.root, settings.fsync);
     this.#files = new OpenFiles(this.#directories);
-    this.#writes = new ExclusiveWrites(settings, this.#directories, this.#files);
+    this.#locks = new WriterLocks(this.#directories, settings.onDiagnostic);
     this.#tornTails = new TornTails(settings.onDiagnostic);
   }
 
@@ -43,17 +44,11 @@ export class ConversationFiles {
     key: HistoryKey,
     turn: readonly HistoryRecord[],
     ifVersion: string | undefined,
-    progress: Progress,
+    progress: CallProgress,
   ): Promise<Appended> {
-    const place = this.#files.place(key);
-    return this.#writes.run({
-      place,
-      progress,
-      work: async (access) => {
-        const context = this.#context(place, ifVersion, access);
-        const appended = await this.#files.use(place, "append", (found) => appendTurn(found, turn, context));
-        return appended ?? createConversation(turn, context);
-      },
+    return this.#write(this.#files.place(key), ifVersion, progress, async (context) => {
+      const appended = await this.#files.use(context.place, "append", (found) => appendTurn(found, turn, context));
+      return appended ?? createConversation(turn, context);
     });
   }
 
@@ -73,49 +68,51 @@ export class ConversationFiles {
     return this.#readOnce(place, options);
   }
 
-  /** True when no file is there, and really none: a link or a store that is out of reach rejects. */
-  isAbsent(key: HistoryKey): Promise<boolean> {
-    return this.#files.isAbsent(this.#files.place(key));
-  }
-
-  /** @throws `conflict` when there is no file, and really none. */
-  async assertPresent(key: HistoryKey): Promise<void> {
-    if (await this.isAbsent(key)) {
-      throw absentError();
-    }
-  }
-
-  clear(key: HistoryKey, progress: Progress): Promise<void> {
+  /**
+   * Removes the file, in one step, and the directories that are empty then. Readers that have it open keep what they are reading.
+   *
+   * @throws `unsupported` for a file of a later version, which is left as it is. A damaged one is removed.
+   */
+  async clear(key: HistoryKey, progress: CallProgress): Promise<void> {
     const place = this.#files.place(key);
-    return this.#writes.run({
-      place,
-      progress,
-      work: ({ beforeChange }) => clearConversation(this.#files, this.#directories, place, beforeChange),
-      afterwards: () => this.#directories.prune(place.path),
+    if (await this.#files.isAbsent(place)) {
+      return;
+    }
+    await this.#write(place, undefined, progress, async ({ lock }) => {
+      try {
+        await this.#files.use(place, "read", async () => undefined);
+      } catch (error) {
+        if (!isAgentFrameworkError(error, "corrupt")) {
+          throw error;
+        }
+      }
+      lock.beforeChange();
+      await unlink(place.file);
+      this.#files.forget(place);
+      await this.#directories.sync(dirname(place.file));
     });
+    await this.#directories.prune(place.path);
   }
 
-  replace(
+  /** @throws `conflict` when there is no conversation, and what {@link replaceRun} throws. */
+  async replace(
     key: HistoryKey,
     replacement: Replacement,
     ifVersion: string | undefined,
-    progress: Progress,
+    progress: CallProgress,
   ): Promise<{ version: string }> {
     const place = this.#files.place(key);
-    return this.#writes.run({
-      place,
-      progress,
-      work: async (access) => {
-        const context = this.#context(place, ifVersion, access);
-        await this.#files.use(place, "read", (found) => replaceRun(found, replacement, context));
-        // Nothing found now is nothing found before: whoever writes the conversation waits for this call.
-        const version = await this.#files.use(place, "read", (found) => this.#currentVersion(found));
-        if (version === undefined) {
-          throw absentError();
-        }
-        return { version };
-      },
-    });
+    const version = (await this.#files.isAbsent(place))
+      ? undefined
+      : await this.#write(place, ifVersion, progress, async (context) => {
+          await this.#files.use(place, "read", (found) => replaceRun(found, replacement, context));
+          // Nothing found now is nothing found before: whoever writes the conversation waits for this call.
+          return this.#files.use(place, "read", (found) => currentVersion(found, this.#settings.dedupeWindow));
+        });
+    if (version === undefined) {
+      throw conflictError("range.fromId: there is no conversation", "");
+    }
+    return { version };
   }
 
   async list(listing: Listing): Promise<HistoryList> {
@@ -123,48 +120,45 @@ export class ConversationFiles {
     return listConversations(this.#directories, listing);
   }
 
-  /** Waits for writes under way, then closes the files that are kept open. */
+  /** Waits for writes under way, gives up this writer's name, and closes the files that are kept open. */
   async close(): Promise<void> {
     this.#files.closeAll();
-    await this.#writes.close();
+    await this.#queue.settled();
+    await this.#locks.close();
     this.#files.closeAll();
-  }
-
-  /** What callers see of an error. */
-  explain(error: unknown, operation: string): unknown {
-    return toFrameworkError(error, operation);
   }
 
   async #readOnce(place: Place, options: ReadOptions): Promise<HistoryPage> {
-    const result = await this.#files.use(place, "read", (found) => readPage(found, place, options));
-    if (result !== undefined && result.tornBytes > 0) {
-      await this.#tornTails.read(place, result.end, result.tornBytes);
-    }
-    return result?.page ?? absentPage(options);
+    const page = await this.#files.use(place, "read", (found) => readPage(found, place, options, this.#tornTails));
+    return page ?? absentPage(options);
   }
 
-  async #currentVersion(found: FoundFile): Promise<string> {
-    const { end, fingerprint } = await loadTail(found, this.#settings.dedupeWindow);
-    return versionOf(found.file, end, fingerprint);
+  /** Gives a conversation to one write at a time: first among the calls of this process, in their order, then among processes. */
+  #write<T>(
+    place: Place,
+    ifVersion: string | undefined,
+    progress: CallProgress,
+    work: (context: WriteContext) => Promise<T>,
+  ): Promise<T> {
+    return this.#queue.run(place.file, async () => {
+      progress.assertWanted();
+      if (!this.#files.knows(place)) {
+        // A lock behind a link would be made outside of the store.
+        await this.#directories.assertPlain(place.path);
+      }
+      const lock = await this.#locks.acquire(place, progress);
+      try {
+        return await work({
+          place,
+          ifVersion,
+          lock,
+          settings: this.#settings,
+          directories: this.#directories,
+          tornTails: this.#tornTails,
+        });
+      } finally {
+        await lock.release();
+      }
+    });
   }
-
-  #context(place: Place, ifVersion: string | undefined, access: WriteAccess): WriteContext {
-    const { temporaryFile, beforeChange, renew } = access;
-    const { fsync, dedupeWindow } = this.#settings;
-    return {
-      temporaryFile,
-      beforeChange,
-      renew,
-      place,
-      directories: this.#directories,
-      fsync,
-      dedupeWindow,
-      ifVersion,
-      onTorn: (end, bytes) => this.#tornTails.cut(place, end, bytes),
-    };
-  }
-}
-
-function absentError(): Error {
-  return conflictError("range.fromId: there is no conversation", "");
 }

@@ -1,7 +1,8 @@
+import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemCode } from "@agentfw/core/backend";
-import { FileProblem, refusedError, storeError } from "./errors.ts";
-import { lstat, makeDirectory, removeDirectory, stat, syncDirectory, unless } from "./file-calls.ts";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
+import { refusedError, storeError } from "./errors.ts";
+import { lstat, stat, syncDirectory, unless } from "./file-calls.ts";
 import type { ConversationPath } from "./file-names.ts";
 
 /**
@@ -25,9 +26,11 @@ export class Directories {
    * @throws `unavailable` when the root was seen before and is gone; the system's error when it cannot be looked at.
    */
   async assertAbsenceIsReal(): Promise<void> {
-    const status = await unless(["ENOENT"], stat(this.root));
+    const status = await stat(this.root);
     if (status === undefined) {
-      this.#assertNotGone();
+      if (this.#seen) {
+        throw storeError("unavailable", "the directory of the store is gone");
+      }
     } else if (status.isDirectory()) {
       this.#seen = true;
     } else {
@@ -41,19 +44,18 @@ export class Directories {
   }
 
   /** Refuses links and files in place of the directories of a conversation; missing ones are fine. */
-  async assertPlain({ owner, source }: { readonly owner: string; readonly source?: string }): Promise<void> {
+  async assertPlain([owner, source = ""]: readonly [owner: string, source?: string, file?: string]): Promise<void> {
     const directory = join(this.root, owner);
-    const below = source === undefined ? [directory] : [directory, join(directory, source)];
-    await Promise.all(below.map(assertPlainDirectory));
+    await Promise.all([assertPlainDirectory(directory), assertPlainDirectory(join(directory, source))]);
   }
 
   /** Makes what is missing of the directories, 0700, one by one so that none is made behind a link. */
   async ensure(...below: readonly string[]): Promise<void> {
-    if ((await unless(["ENOENT"], stat(this.root))) === undefined) {
-      this.#assertNotGone();
+    await this.assertAbsenceIsReal();
+    if (!this.#seen) {
       await this.#makeRoot(this.root);
+      this.#seen = true;
     }
-    this.#seen = true;
     let directory = this.root;
     for (const name of below) {
       const parent = directory;
@@ -74,11 +76,11 @@ export class Directories {
   }
 
   /** Removes the directories of a conversation that are empty. Nobody depends on it, so it never fails. */
-  async prune(path: ConversationPath): Promise<void> {
-    const owner = join(this.root, path.owner);
+  async prune([owner, source]: ConversationPath): Promise<void> {
+    const directory = join(this.root, owner);
     try {
-      await removeDirectory(join(owner, path.source));
-      await removeDirectory(owner);
+      await rmdir(join(directory, source));
+      await rmdir(directory);
     } catch {
       // Another conversation is still in there, or someone else was faster.
     }
@@ -96,25 +98,19 @@ export class Directories {
     }
     await this.sync(dirname(path));
   }
-
-  #assertNotGone(): void {
-    if (this.#seen) {
-      throw storeError("unavailable", "the directory of the store is gone");
-    }
-  }
 }
 
 /** False when the name is taken. */
 async function make(path: string): Promise<boolean> {
   const isMade = await unless(
     ["EEXIST"],
-    makeDirectory(path).then(() => true),
+    mkdir(path, 0o700).then(() => true),
   );
   return isMade === true;
 }
 
 async function assertPlainDirectory(path: string): Promise<void> {
-  const status = await unless(["ENOENT"], lstat(path));
+  const status = await lstat(path);
   if (status?.isSymbolicLink()) {
     throw refusedError(path);
   }

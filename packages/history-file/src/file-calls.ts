@@ -1,9 +1,9 @@
-import fs, { type BigIntStats, type Dirent } from "node:fs";
+import fs, { type BigIntStats } from "node:fs";
 import { systemCode } from "@agentfw/core/backend";
 
 /**
- * The file system calls of this package as promises, one system call each. The callback API is used because an append
- * is four calls, and the overhead of `fs/promises` is a good part of such a call.
+ * The file system calls of reads and writes as promises, one system call each. The callback API is used because an append
+ * is four calls, and the overhead of `fs/promises` is a good part of such a call. What is seldom asked for is taken from there.
  */
 
 /** Windows has neither flag; there a link or a pipe is noticed by the check of the opened file. */
@@ -16,8 +16,7 @@ export const READ_APPEND: number = fs.constants.O_RDWR | fs.constants.O_APPEND;
 /** As {@link READ_APPEND}, and makes the file if it is missing. */
 export const CREATE_APPEND: number = READ_APPEND | fs.constants.O_CREAT;
 /** Makes a file that must not exist. */
-export const CREATE_NEW: number =
-  fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_EXCL;
+export const CREATE_NEW: number = CREATE_APPEND | fs.constants.O_EXCL;
 
 type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
 
@@ -81,7 +80,7 @@ export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") {
     return;
   }
-  const descriptor = await open(path, fs.constants.O_RDONLY);
+  const descriptor = await open(path, READ_ONLY);
   try {
     await run((done) => fs.fsync(descriptor, done));
   } finally {
@@ -89,8 +88,12 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-export function stat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.stat(path, { bigint: true }, done));
+/** What is there, or where a link leads; undefined where nothing is. */
+export function stat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.stat(path, { bigint: true }, done)),
+  );
 }
 
 /**
@@ -101,43 +104,32 @@ export function statNow(path: string): BigIntStats | undefined {
   return fs.statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-export function lstat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.lstat(path, { bigint: true }, done));
+/** What is there, a link as a link; undefined where nothing is. */
+export function lstat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.lstat(path, { bigint: true }, done)),
+  );
 }
 
 export function fstat(descriptor: number): Promise<BigIntStats> {
   return call((done) => fs.fstat(descriptor, { bigint: true }, done));
 }
 
-/** Makes one directory, 0700. */
-export function makeDirectory(path: string): Promise<void> {
-  return run((done) => fs.mkdir(path, { mode: 0o700 }, done));
-}
-
-export function removeDirectory(path: string): Promise<void> {
-  return run((done) => fs.rmdir(path, done));
-}
-
-export function readDirectory(path: string): Promise<Dirent[]> {
-  return call((done) => fs.readdir(path, { withFileTypes: true }, done));
-}
-
 export function link(existing: string, path: string): Promise<void> {
   return run((done) => fs.link(existing, path, done));
 }
 
+/** Removes a file, if it is there. */
 export function unlink(path: string): Promise<void> {
-  return run((done) => fs.unlink(path, done));
+  return unless(
+    ["ENOENT"],
+    run((done) => fs.unlink(path, done)),
+  );
 }
 
 export function rename(from: string, to: string): Promise<void> {
   return run((done) => fs.rename(from, to, done));
-}
-
-/** Renews the times of a file, and with them its change time. */
-export function touch(path: string): Promise<void> {
-  const now = new Date();
-  return run((done) => fs.utimes(path, now, now, done));
 }
 
 /** What `call` gives, or undefined where it fails with one of `codes`. */

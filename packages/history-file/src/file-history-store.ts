@@ -1,12 +1,6 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
-  assertHistoryKey,
-  assertHistoryRecords,
-  assertListFilter,
-  assertName,
-  assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
   type HistoryKey,
@@ -18,9 +12,20 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertRange } from "@agentfw/core/backend";
-import { Calls } from "./calls.ts";
+import {
+  assertRange,
+  EngineCalls,
+  fileFailure,
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "@agentfw/core/backend";
+import type { ConversationFiles } from "./conversation-files.ts";
+import { engineSource } from "./load-engine.ts";
 import { type FileHistoryStoreOptions, resolveOptions } from "./options.ts";
+import { PROVIDER } from "./provider-name.ts";
 
 /**
  * Conversations in JSON Lines files on a local disk, written by any number of processes of one machine.
@@ -46,8 +51,7 @@ export class FileHistoryStore implements HistoryStore {
   readonly contractVersion: 1 = 1;
   readonly capabilities: HistoryCapabilities;
 
-  readonly #maxRecordBytes: number;
-  readonly #calls: Calls;
+  readonly #calls: EngineCalls<ConversationFiles>;
 
   /**
    * Checks the options, and begins to load what works on the files; reads and makes none.
@@ -66,8 +70,12 @@ export class FileHistoryStore implements HistoryStore {
       maxRecords: false,
       maxRecordBytes: settings.maxRecordBytes,
     };
-    this.#maxRecordBytes = settings.maxRecordBytes;
-    this.#calls = new Calls(settings);
+    this.#calls = new EngineCalls({
+      provider: PROVIDER,
+      timeoutMs: settings.timeoutMs,
+      load: async () => new (await engineSource.load()).ConversationFiles(settings),
+      failureOf: fileFailure,
+    });
   }
 
   async append(
@@ -76,42 +84,28 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
-    const turn = this.#copyRecords(records);
+    const ownKey = ownHistoryKey(key);
+    const turn = ownHistoryRecords(records, this.capabilities.maxRecordBytes);
     const { ifVersion, signal } = options;
     if (turn.length === 0) {
       const { version } = await this.read(ownKey, { last: 1, onCorrupt: "skip", signal });
       return { version, appended: 0 };
     }
-    return this.#calls.run({
-      kind: "write",
-      operation: "append",
-      signal,
-      work: (files, progress) => files.append(ownKey, turn, ifVersion, progress),
-    });
+    return this.#calls.run("write", "append", signal, (files, progress) =>
+      files.append(ownKey, turn, ifVersion, progress),
+    );
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    const ownKey = copyKey(key);
-    assertReadOptions(options);
-    const { last, before, withFirst, onCorrupt, signal } = options;
-    const wanted = { last, before, withFirst, onCorrupt };
-    return this.#calls.run({
-      kind: "read",
-      operation: "read",
-      signal,
-      work: (files) => files.read(ownKey, wanted),
-    });
+    const ownKey = ownHistoryKey(key);
+    const wanted = ownReadOptions(options);
+    return this.#calls.run("read", "read", wanted.signal, (files) => files.read(ownKey, wanted));
   }
 
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
-    const call = { operation: "clear", signal: options.signal };
-    if (await this.#calls.run({ kind: "read", ...call, work: (files) => files.isAbsent(ownKey) })) {
-      return;
-    }
-    await this.#calls.run({ kind: "write", ...call, work: (files, progress) => files.clear(ownKey, progress) });
+    const ownKey = ownHistoryKey(key);
+    await this.#calls.run("write", "clear", options.signal, (files, progress) => files.clear(ownKey, progress));
   }
 
   async replace(
@@ -121,60 +115,31 @@ export class FileHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string }> {
     assertCallOptions(options);
-    const ownKey = copyKey(key);
-    const replacement = { ...assertRange(range), records: this.#copyRecords(records) };
+    const ownKey = ownHistoryKey(key);
+    const replacement = {
+      ...assertRange(range),
+      records: ownHistoryRecords(records, this.capabilities.maxRecordBytes),
+    };
     const { ifVersion, signal } = options;
-    const call = { operation: "replace", signal };
-    await this.#calls.run({ kind: "read", ...call, work: (files) => files.assertPresent(ownKey) });
-    return this.#calls.run({
-      kind: "write",
-      ...call,
-      work: (files, progress) => files.replace(ownKey, replacement, ifVersion, progress),
-    });
+    return this.#calls.run("write", "replace", signal, (files, progress) =>
+      files.replace(ownKey, replacement, ifVersion, progress),
+    );
   }
 
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
-    const ownFilter = copyFilter(filter);
-    const { limit = 100, cursor, signal } = options;
-    assertCount(limit, "limit", 1);
-    if (cursor !== undefined) {
-      assertName(cursor, "cursor");
-    }
-    return this.#calls.run({
-      kind: "read",
-      operation: "list",
-      signal,
-      work: (files, progress) =>
-        files.list({ filter: ownFilter, limit, cursor, assertWanted: () => progress.assertWanted() }),
-    });
+    const ownFilter = ownListFilter(filter);
+    const wanted = ownListOptions(options);
+    return this.#calls.run("read", "list", wanted.signal, (files, progress) =>
+      files.list({ ...wanted, filter: ownFilter, progress }),
+    );
   }
 
   /**
-   * Waits for writes under way, then closes the files that are kept open. A later call opens them again.
+   * Waits for writes under way, then closes the files that are kept open.
    *
    * @throws `timeout` when a write does not end; the files are closed as soon as it does.
    */
   async close(): Promise<void> {
-    await this.#calls.close();
+    await this.#calls.close((files) => files.close());
   }
-
-  #copyRecords(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
-    assertHistoryRecords(records, this.#maxRecordBytes);
-    return records.map(({ id, data }) => ({ id, data }));
-  }
-}
-
-// Copies, because the caller may change its own while the call waits.
-
-function copyKey(key: HistoryKey): HistoryKey {
-  assertHistoryKey(key);
-  const { owner, source, session } = key;
-  return { owner, source, session };
-}
-
-function copyFilter(filter: HistoryListFilter): HistoryListFilter {
-  assertListFilter(filter);
-  const { source } = filter;
-  return "owner" in filter ? { owner: filter.owner, source } : { allOwners: true, source };
 }

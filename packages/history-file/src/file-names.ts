@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import type { HistoryKey } from "@agentfw/core";
 
 /**
@@ -11,10 +10,8 @@ const PLAIN = /^[a-z0-9][a-z0-9._@+-]{0,99}$/;
 /** Names of devices on Windows, with or without an extension. */
 const DEVICE = /^(?:con|prn|aux|nul|clock|com[0-9]|lpt[0-9])(?:\.|$)/;
 
-/** The partition of conversations without an owner. No owner's name is encoded like this. */
-const UNOWNED = "_unowned";
-
-const ENCODED = /^(?:_unowned|_[0-9a-f]{64}|[a-z0-9][a-z0-9._@+-]{0,99})$/;
+/** The partition of conversations without an owner, and names that are hashed. No name that is kept begins like this. */
+const ENCODED = /^_(?:unowned|[0-9a-f]{64})$/;
 
 const EXTENSION = ".jsonl";
 
@@ -22,50 +19,33 @@ const EXTENSION = ".jsonl";
 export const WRITERS_DIRECTORY = "_writers";
 
 /** Where a conversation is, relative to the root: two directories and a file. */
-export interface ConversationPath {
-  readonly owner: string;
-  readonly source: string;
-  readonly file: string;
-}
+export type ConversationPath = readonly [owner: string, source: string, file: string];
 
 /**
  * The path of a conversation: different for any two keys, and never outside the root. A short lower-case name stays
  * readable; every other becomes `_` and the SHA-256 of its JSON text, which also tells lone surrogates apart.
  */
-export function conversationPath(key: HistoryKey): ConversationPath {
-  return {
-    owner: ownerDirectory(key.owner),
-    source: sourceDirectory(key.source),
-    file: encodeName(key.session) + EXTENSION,
-  };
+export function conversationPath({ owner, source, session }: HistoryKey): ConversationPath {
+  return [ownerDirectory(owner), encodeName(source), encodeName(session) + EXTENSION];
 }
 
 /** The directory of an owner's conversations. */
 export function ownerDirectory(owner: string | null): string {
-  return owner === null ? UNOWNED : encodeName(owner);
-}
-
-/** The directory of a source within an owner's. */
-export function sourceDirectory(source: string): string {
-  return encodeName(source);
+  return owner === null ? "_unowned" : encodeName(owner);
 }
 
 /** True for a name that {@link conversationPath} can give to a directory. */
 export function isPartition(name: string): boolean {
-  return ENCODED.test(name);
+  return PLAIN.test(name) || ENCODED.test(name);
 }
 
 /** True for a name that {@link conversationPath} can give to a file; locks and temporary files end differently. */
 export function isConversationFile(name: string): boolean {
-  return name.endsWith(EXTENSION) && ENCODED.test(name.slice(0, -EXTENSION.length));
+  return name.endsWith(EXTENSION) && isPartition(name.slice(0, -EXTENSION.length));
 }
 
-/** The absolute path. */
-export function absolutePath(root: string, path: ConversationPath): string {
-  return join(root, path.owner, path.source, path.file);
-}
-
-function encodeName(name: string): string {
+/** A directory's name for a source, or a file's without its extension for a session. */
+export function encodeName(name: string): string {
   if (PLAIN.test(name) && !name.endsWith(".") && !DEVICE.test(name)) {
     return name;
   }

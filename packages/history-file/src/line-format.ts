@@ -46,12 +46,6 @@ export interface TurnHead {
   readonly replaced: readonly string[];
 }
 
-/** A turn's line without its line feed, and its head. */
-export interface Turn extends TurnHead {
-  readonly line: Buffer;
-  readonly recordsOffset: number;
-}
-
 /** What the fixed end of a line tells: where it starts, where its records start, and a check on the head. */
 export interface LineEnd {
   readonly lineBytes: number;
@@ -84,52 +78,43 @@ export function decodeHeader(line: Buffer): ConversationHeader | undefined {
     throw storeError("unsupported", `the file has format version ${version}; this package reads ${VERSION}`);
   }
   const checked = line.subarray(0, -`,"check":"00000000"}`.length);
-  if (version !== VERSION || check !== hex(crc32(checked)) || typeof generation !== "string") {
-    return undefined;
-  }
-  if (typeof source !== "string" || typeof session !== "string" || !(owner === null || typeof owner === "string")) {
-    return undefined;
-  }
-  return isCount(replacedBytes) ? { generation, key: { owner, source, session }, replacedBytes } : undefined;
+  return version === VERSION &&
+    check === hex(crc32(checked)) &&
+    isText(generation) &&
+    isText(source) &&
+    isText(session) &&
+    (owner === null || isText(owner)) &&
+    isCount(replacedBytes)
+    ? { generation, key: { owner, source, session }, replacedBytes }
+    : undefined;
 }
 
 /** A turn as one line, with its line feed. */
-export function encodeTurn(records: readonly HistoryRecord[], replaced: readonly string[] = []): Buffer {
-  const ids: string[] = [];
-  const bytes: number[] = [];
-  const parts: Buffer[] = [];
-  let checks = "";
-  for (const { id, data } of records) {
-    const part = Buffer.from(data);
-    if (parts.length > 0) {
-      parts.push(COMMA);
-    }
-    parts.push(part);
-    ids.push(id);
-    bytes.push(part.length);
-    checks += hex(crc32(part));
-  }
-  const head = Buffer.from(JSON.stringify({ ids, bytes, checks, ...(replaced.length > 0 ? { replaced } : {}) }));
-  const recordBytes = parts.reduce((sum, part) => sum + part.length, 0);
-  const sizes = hex(MIN_TURN_BYTES + head.length + recordBytes) + hex(head.length);
+export function encodeTurn(records: readonly HistoryRecord[], replaced?: readonly string[]): Buffer {
+  const parts = records.map(({ data }) => Buffer.from(data));
+  const head = Buffer.from(
+    JSON.stringify({
+      ids: records.map(({ id }) => id),
+      bytes: parts.map(({ length }) => length),
+      checks: parts.map((part) => hex(crc32(part))).join(""),
+      // Left out where there are none.
+      replaced: replaced?.length ? replaced : undefined,
+    }),
+  );
+  const body = parts.flatMap((part, index) => (index === 0 ? [part] : [COMMA, part]));
+  const bodyBytes = body.reduce((sum, { length }) => sum + length, 0);
+  const sizes = hex(MIN_TURN_BYTES + head.length + bodyBytes) + hex(head.length);
   const end = Buffer.from(`${END}${sizes}${hex(crc32(sizes, crc32(head)))}${CLOSE}\n`);
-  return Buffer.concat([TURN, head, RECORDS, ...parts, end]);
+  return Buffer.concat([TURN, head, RECORDS, ...body, end]);
 }
 
 /** Reads the end of a line, given without its line feed. What it says is not checked yet. */
 export function decodeEnd(line: Buffer): LineEnd | undefined {
   const text = line.toString("latin1", Math.max(0, line.length - END_BYTES));
-  const match = LINE_END.exec(text);
-  if (match?.[1] === undefined || match[2] === undefined) {
-    return undefined;
-  }
-  const sizes = match[1];
-  return {
-    lineBytes: Number.parseInt(sizes.slice(0, 8), 16),
-    headBytes: Number.parseInt(sizes.slice(8), 16),
-    sizes,
-    check: Number.parseInt(match[2], 16),
-  };
+  const [, sizes = "", check = ""] = LINE_END.exec(text) ?? [];
+  return sizes === ""
+    ? undefined
+    : { lineBytes: parseHex(sizes.slice(0, 8)), headBytes: parseHex(sizes.slice(8)), sizes, check: parseHex(check) };
 }
 
 /** Reads a head, given the line from its start to the end of the head, and the end of the line. */
@@ -161,30 +146,29 @@ export function decodeLineHead(line: Buffer): TurnHead | undefined {
 /** The ids of a line, given without its line feed, without verifying them. Undefined: it cannot be read. */
 export function decodeIds(line: Buffer): readonly string[] | undefined {
   const check = line.length - CLOSE.length - 8;
-  const headBytes = Number.parseInt(line.toString("latin1", check - 8, check), 16);
+  const headBytes = parseHex(line.toString("latin1", check - 8, check));
   const head = parse(line.subarray(HEAD_OFFSET, HEAD_OFFSET + headBytes));
   return isPlainObject(head) && isList(head["ids"], isText) ? head["ids"] : undefined;
 }
 
-/** Reads a turn, given without its line feed. Undefined: the line is damaged. Records are checked one by one. */
-export function decodeTurn(line: Buffer): Turn | undefined {
+/**
+ * The records of a turn in order, given as its line without its line feed; undefined stands for one whose bytes are damaged,
+ * and in place of all for a line that cannot be read.
+ */
+export function decodeRecords(line: Buffer): readonly (HistoryRecord | undefined)[] | undefined {
   const head = decodeLineHead(line);
   if (head === undefined) {
     return undefined;
   }
-  const commas = Math.max(0, head.ids.length - 1);
-  const recordBytes = head.bytes.reduce((sum, count) => sum + count, commas);
-  return { ...head, line, recordsOffset: line.length - END_BYTES - recordBytes };
-}
-
-/** The records of a turn in order; undefined stands for one whose bytes are damaged. */
-export function decodeRecords(turn: Turn): readonly (HistoryRecord | undefined)[] {
-  let offset = turn.recordsOffset;
-  return turn.ids.map((id, index) => {
-    const bytes = turn.line.subarray(offset, offset + (turn.bytes[index] ?? 0));
-    offset += bytes.length + COMMA.length;
-    const check = Number.parseInt(turn.checks.slice(index * 8, index * 8 + 8), 16);
-    return check === crc32(bytes) ? { id, data: bytes.toString("utf8") } : undefined;
+  const { ids, bytes, checks } = head;
+  // Counted from the end, whose size is fixed.
+  let offset = line.length - END_BYTES - bytes.reduce((sum, count) => sum + count, Math.max(0, ids.length - 1));
+  return ids.map((id, index) => {
+    const record = line.subarray(offset, offset + (bytes[index] ?? 0));
+    offset += record.length + COMMA.length;
+    return parseHex(checks.slice(index * 8, index * 8 + 8)) === crc32(record)
+      ? { id, data: record.toString("utf8") }
+      : undefined;
   });
 }
 
@@ -198,6 +182,10 @@ export const FINGERPRINT_BYTES: number = 40;
 
 function hex(value: number): string {
   return value.toString(16).padStart(8, "0");
+}
+
+function parseHex(text: string): number {
+  return Number.parseInt(text, 16);
 }
 
 function parse(bytes: Buffer): unknown {

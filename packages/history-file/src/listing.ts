@@ -1,24 +1,25 @@
 import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   configurationError,
   type HistoryKeyInfo,
   type HistoryList,
   type HistoryListFilter,
+  type HistoryListOptions,
   historyKeyText,
 } from "@agentfw/core";
+import { type CallProgress, parseHistoryKeyText } from "@agentfw/core/backend";
 import { BackwardLines } from "./backward-lines.ts";
 import type { Directories } from "./directories.ts";
-import { corruptError } from "./errors.ts";
-import { close, fstat, open, READ_ONLY, readDirectory, unless } from "./file-calls.ts";
+import { close, fstat, open, READ_ONLY, unless } from "./file-calls.ts";
 import {
-  absolutePath,
   type ConversationPath,
   conversationPath,
+  encodeName,
   isConversationFile,
   isPartition,
   ownerDirectory,
-  sourceDirectory,
 } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 
@@ -27,12 +28,10 @@ const PARALLEL = 8;
 const END_BYTES = 512;
 
 /** Which conversations to list, and from where on. */
-export interface Listing {
+export interface Listing extends HistoryListOptions {
   readonly filter: HistoryListFilter;
   readonly limit: number;
-  readonly cursor: string | undefined;
-  /** Ends the listing by throwing. */
-  readonly assertWanted: () => void;
+  readonly progress: CallProgress;
 }
 
 /**
@@ -42,11 +41,11 @@ export interface Listing {
  * @throws `corrupt` or `unsupported` for a file that cannot be read: a list without it would look whole.
  */
 export async function listConversations(directories: Directories, listing: Listing): Promise<HistoryList> {
-  const { limit, assertWanted } = listing;
+  const { limit, progress } = listing;
   const found: HistoryKeyInfo[] = [];
   let chunk: ConversationPath[] = [];
   const describeChunk = async () => {
-    assertWanted();
+    progress.assertWanted();
     const infos = await Promise.all(chunk.map((path) => describe(directories.root, path)));
     found.push(...infos.filter((info) => info !== undefined));
     chunk = [];
@@ -67,20 +66,19 @@ export async function listConversations(directories: Directories, listing: Listi
 }
 
 async function* pathsOf(directories: Directories, { filter, cursor }: Listing): AsyncGenerator<ConversationPath> {
-  const after = parseCursor(cursor);
+  const [afterOwner, afterSource, afterFile] = parseCursor(cursor);
   const { root } = directories;
   const owners = "owner" in filter ? [ownerDirectory(filter.owner)] : await namesIn(root, isOfPartition);
-  for (const owner of owners.filter((name) => name >= after.owner)) {
-    await directories.assertPlain({ owner });
-    const isSameOwner = owner === after.owner;
+  for (const owner of owners.filter((name) => name >= afterOwner)) {
+    await directories.assertPlain([owner]);
     const sources =
-      filter.source === undefined ? await namesIn(join(root, owner), isOfPartition) : [sourceDirectory(filter.source)];
-    for (const source of sources.filter((name) => !isSameOwner || name >= after.source)) {
-      await directories.assertPlain({ owner, source });
-      const isSameSource = isSameOwner && source === after.source;
+      filter.source === undefined ? await namesIn(join(root, owner), isOfPartition) : [encodeName(filter.source)];
+    for (const source of sources.filter((name) => owner > afterOwner || name >= afterSource)) {
+      await directories.assertPlain([owner, source]);
+      const isBehind = owner > afterOwner || source > afterSource;
       for (const file of await namesIn(join(root, owner, source), isOfConversation)) {
-        if (!isSameSource || file > after.file) {
-          yield { owner, source, file };
+        if (isBehind || file > afterFile) {
+          yield [owner, source, file];
         }
       }
     }
@@ -89,7 +87,7 @@ async function* pathsOf(directories: Directories, { filter, cursor }: Listing): 
 
 /** The names of a directory that are wanted, sorted; none where it is gone. */
 async function namesIn(path: string, isWanted: (entry: Dirent) => boolean): Promise<string[]> {
-  const entries = (await unless(["ENOENT"], readDirectory(path))) ?? [];
+  const entries = (await unless(["ENOENT"], readdir(path, { withFileTypes: true }))) ?? [];
   return entries
     .filter(isWanted)
     .map(({ name }) => name)
@@ -106,7 +104,7 @@ function isOfConversation(entry: Dirent): boolean {
 
 /** Undefined for a file that was removed meanwhile, or in which no turn was ever completed. */
 async function describe(root: string, path: ConversationPath): Promise<HistoryKeyInfo | undefined> {
-  const file = absolutePath(root, path);
+  const file = join(root, ...path);
   const descriptor = await unless(["ENOENT"], open(file, READ_ONLY));
   if (descriptor === undefined) {
     return undefined;
@@ -114,18 +112,13 @@ async function describe(root: string, path: ConversationPath): Promise<HistoryKe
   try {
     const status = await fstat(descriptor);
     const size = Number(status.size);
-    const found = await readHeader(descriptor, size, file);
+    const found = await readHeader(descriptor, size, root, file);
     if (found === undefined) {
       return undefined;
     }
-    const { header, end } = found;
-    if (absolutePath(root, conversationPath(header.key)) !== file) {
-      throw corruptError("a file holds another conversation than its name says", "byte 0", file);
-    }
-    const lines = await BackwardLines.fromLast(descriptor, end, size, END_BYTES);
-    return lines.position === end
-      ? undefined
-      : { key: header.key, updatedAt: new Date(Number(status.mtimeMs)).toISOString() };
+    const { header, headerEnd } = found;
+    const lines = await BackwardLines.fromLast(descriptor, headerEnd, size, END_BYTES);
+    return lines.isAtFloor ? undefined : { key: header.key, updatedAt: new Date(Number(status.mtimeMs)).toISOString() };
   } finally {
     await close(descriptor);
   }
@@ -134,21 +127,11 @@ async function describe(root: string, path: ConversationPath): Promise<HistoryKe
 /** A cursor is a key, so it says nothing about where files are and leads nowhere when it is made up. */
 function parseCursor(cursor: string | undefined): ConversationPath {
   if (cursor === undefined) {
-    return { owner: "", source: "", file: "" };
+    return ["", "", ""];
   }
-  const [owner, source, session, ...rest] = parseArray(cursor);
-  const isKey = (owner === null || typeof owner === "string") && typeof source === "string" && source !== "";
-  if (!isKey || typeof session !== "string" || session === "" || rest.length > 0) {
+  const key = parseHistoryKeyText(cursor);
+  if (key === undefined) {
     throw configurationError("cursor", "must be one that list gave");
   }
-  return conversationPath({ owner, source, session });
-}
-
-function parseArray(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  return conversationPath(key);
 }

@@ -1,13 +1,14 @@
 import { randomInt } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, utimes } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
-import { systemCode } from "@agentfw/core/backend";
+import { type CallProgress, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
 import { storeError } from "./errors.ts";
-import { link, lstat, READ_ONLY, SAFE_FLAGS, touch, unless, unlink } from "./file-calls.ts";
+import { link, lstat, READ_ONLY, SAFE_FLAGS, unless, unlink } from "./file-calls.ts";
+import type { Place } from "./open-files.ts";
 import { PROVIDER } from "./provider-name.ts";
-import { type Writer, WriterFile } from "./writer-file.ts";
+import { WriterFile } from "./writer-file.ts";
 import { livenessOf, randomPart } from "./writer-identity.ts";
 
 /** A lock whose holder can be proven neither alive nor dead is broken when nothing of it changes for so long. */
@@ -43,23 +44,22 @@ export class WriterLocks {
    * Waits until no one else writes the file. Polls, because a file system wakes nobody; the pauses grow and vary, so
    * that many waiters do not meet again and again.
    *
-   * @param makeDirectory Called when the file's directory is missing.
-   * @param assertWanted Ends the wait by throwing.
+   * @throws when the call was given up.
    */
-  async acquire(file: string, makeDirectory: () => Promise<void>, assertWanted: () => void): Promise<HeldLock> {
+  async acquire({ file, path: [owner, source] }: Place, progress: CallProgress): Promise<HeldLock> {
     const lock = `${file}.lock`;
     for (let attempt = 0; ; attempt += 1) {
-      assertWanted();
-      if (await this.#take(lock, makeDirectory)) {
+      progress.assertWanted();
+      const identity = await this.#take(lock, () => this.#directories.ensure(owner, source));
+      if (identity !== undefined) {
         this.#watched.delete(lock);
-        return new HeldLock(file, lock, await this.#writer.get(this.#directories));
+        return new HeldLock(file, lock, identity, progress);
       }
       // A holder is asked after only when it takes longer than an ordinary write.
       if (attempt > 1) {
         await this.#breakIfDead(file, lock);
       }
-      const longest = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);
-      await pause(randomInt(1, longest + 1));
+      await pause(randomInt(1, Math.min(LONGEST_PAUSE_MS, 2 ** attempt) + 1));
     }
   }
 
@@ -75,18 +75,23 @@ export class WriterLocks {
     return this.#writerFile;
   }
 
-  async #take(lock: string, makeDirectory: () => Promise<void>): Promise<boolean> {
+  /** The identity under which the lock was taken; undefined where someone else has it. */
+  async #take(lock: string, makeDirectory: () => Promise<void>): Promise<string | undefined> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await link((await this.#writer.get(this.#directories)).path, lock);
-        return true;
+        const { identity, path } = await this.#writer.get(this.#directories);
+        await link(path, lock);
+        return identity;
       } catch (error) {
-        const code = systemCode(error);
+        const code = systemCode(error) ?? "";
         if (code === "EEXIST") {
-          return false;
+          return undefined;
+        }
+        if (["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP"].includes(code)) {
+          throw storeError("unsupported", "the file system of the directory has no hard links", { cause: error });
         }
         if (code !== "ENOENT" || attempt === MOST_ATTEMPTS) {
-          throw withoutHardLinks(error, code);
+          throw error;
         }
         // The directory is missing or was just pruned, or someone removed this writer's file.
         await this.#writer.restore(this.#directories);
@@ -118,9 +123,8 @@ export class WriterLocks {
   }
 
   async #break(file: string, lock: string, holder: Holder): Promise<void> {
-    const random = randomPart(holder.identity) ?? "unnamed";
-    const mark = `${lock}.${random}`;
-    if (!(await this.#take(mark, async () => undefined))) {
+    const mark = `${lock}.${nameOf(holder.identity)}`;
+    if ((await this.#take(mark, async () => undefined)) === undefined) {
       // Another one is at it; should it be dead as well, its mark is removed like a lock.
       await this.#breakIfDead(file, mark);
       return;
@@ -128,8 +132,8 @@ export class WriterLocks {
     try {
       const now = await holderOf(lock);
       if (now?.identity === holder.identity && now.changed === holder.changed) {
-        await unless(["ENOENT"], unlink(temporaryFileOf(file, random)));
-        await unless(["ENOENT"], unlink(lock));
+        await unlink(temporaryFileOf(file, holder.identity));
+        await unlink(lock);
         this.#watched.delete(lock);
         report(this.#onDiagnostic, {
           type: "lock_broken",
@@ -138,7 +142,7 @@ export class WriterLocks {
         });
       }
     } finally {
-      await unless(["ENOENT"], unlink(mark));
+      await unlink(mark);
     }
   }
 }
@@ -149,38 +153,48 @@ export class HeldLock {
   readonly temporaryFile: string;
   readonly #lock: string;
   readonly #identity: string;
+  readonly #progress: CallProgress;
   #since: number = performance.now();
 
-  constructor(file: string, lock: string, writer: Writer) {
-    this.temporaryFile = temporaryFileOf(file, writer.random);
+  constructor(file: string, lock: string, identity: string, progress: CallProgress) {
+    this.temporaryFile = temporaryFileOf(file, identity);
     this.#lock = lock;
-    this.#identity = writer.identity;
+    this.#identity = identity;
+    this.#progress = progress;
   }
 
   /**
    * Call right before each change.
    *
-   * @throws `unavailable` when the lock was held for so long without renewal that another may have broken it.
+   * @throws when the call was given up; `unavailable` when the lock was held for so long without renewal that another may
+   * have broken it.
    */
-  assertFresh(): void {
-    if (!this.#isFresh()) {
-      throw storeError("unavailable", "the lock was held too long to be sure of it");
-    }
+  beforeChange(): void {
+    this.#assertFresh();
+    this.#progress.beforeChange();
   }
 
-  /** Keeps the lock during a long `replace`. */
+  /** Call between the steps of a long `replace` that change nothing yet: keeps the lock. @throws as {@link beforeChange} */
   async renew(): Promise<void> {
-    this.assertFresh();
-    const now = performance.now();
-    if (now - this.#since > FRESH_MS / 10) {
-      await touch(this.#lock);
-      this.#since = now;
+    this.#progress.assertWanted();
+    this.#assertFresh();
+    const since = performance.now();
+    if (since - this.#since > FRESH_MS / 10) {
+      const now = new Date();
+      await utimes(this.#lock, now, now);
+      this.#since = since;
     }
   }
 
   async release(): Promise<void> {
     if (this.#isFresh() || (await holderOf(this.#lock))?.identity === this.#identity) {
-      await unless(["ENOENT"], unlink(this.#lock));
+      await unlink(this.#lock);
+    }
+  }
+
+  #assertFresh(): void {
+    if (!this.#isFresh()) {
+      throw storeError("unavailable", "the lock was held too long to be sure of it");
     }
   }
 
@@ -196,7 +210,7 @@ interface Holder {
 }
 
 async function holderOf(lock: string): Promise<Holder | undefined> {
-  const status = await unless(["ENOENT"], lstat(lock));
+  const status = await lstat(lock);
   if (status === undefined) {
     return undefined;
   }
@@ -205,12 +219,11 @@ async function holderOf(lock: string): Promise<Holder | undefined> {
   return identity === undefined ? undefined : { identity, changed: status.ctimeNs };
 }
 
-function temporaryFileOf(file: string, random: string): string {
-  return `${file}.${random}.tmp`;
+/** What names a holder in marks and temporary files. */
+function nameOf(identity: string): string {
+  return randomPart(identity) ?? "unnamed";
 }
 
-function withoutHardLinks(error: unknown, code: string | undefined): unknown {
-  return ["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP"].includes(code ?? "")
-    ? storeError("unsupported", "the file system of the directory has no hard links", { cause: error })
-    : error;
+function temporaryFileOf(file: string, identity: string): string {
+  return `${file}.${nameOf(identity)}.tmp`;
 }

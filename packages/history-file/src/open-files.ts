@@ -1,10 +1,11 @@
 import type { BigIntStats } from "node:fs";
-import { type HistoryKey, historyKeyText } from "@agentfw/core";
-import { systemCode } from "@agentfw/core/backend";
+import { join } from "node:path";
+import type { HistoryKey } from "@agentfw/core";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { corruptError, FileProblem, refusedError } from "./errors.ts";
-import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow, unless } from "./file-calls.ts";
-import { absolutePath, type ConversationPath, conversationPath } from "./file-names.ts";
+import { corruptError, refusedError } from "./errors.ts";
+import { close, fstat, lstat, open, READ_APPEND, READ_ONLY, stat, statNow } from "./file-calls.ts";
+import { type ConversationPath, conversationPath } from "./file-names.ts";
 import { readHeader } from "./header.ts";
 import type { ConversationHeader } from "./line-format.ts";
 import { type Kept, RecentlyUsed } from "./recently-used.ts";
@@ -43,8 +44,8 @@ interface Entry extends OpenFile, Kept {
   readonly isWritable: boolean;
   readonly device: bigint;
   readonly inode: bigint;
+  /** Closed when nobody uses it any more; that it is kept is a use of its own. */
   users: number;
-  isCached: boolean;
 }
 
 /**
@@ -62,7 +63,7 @@ export class OpenFiles {
   /** Where the conversation of `key` is. */
   place(key: HistoryKey): Place {
     const path = conversationPath(key);
-    return { key, path, file: absolutePath(this.#directories.root, path) };
+    return { key, path, file: join(this.#directories.root, ...path) };
   }
 
   /** True when the file was opened, and with it the directories around it were checked. */
@@ -79,7 +80,7 @@ export class OpenFiles {
   async use<T>(place: Place, mode: "read" | "append", work: (found: FoundFile) => Promise<T>): Promise<T | undefined> {
     // An append has just made its lock beside the file.
     const isAtHand = mode === "append" && this.knows(place);
-    const status = isAtHand ? statNow(place.file) : await unless(["ENOENT"], stat(place.file));
+    const status = isAtHand ? statNow(place.file) : await stat(place.file);
     if (status === undefined) {
       this.forget(place);
       await this.#assertAbsent(place);
@@ -88,17 +89,15 @@ export class OpenFiles {
     const cached = this.#entries.get(place.file);
     const isFit = cached?.isWritable || mode === "read";
     if (cached !== undefined && isFit && cached.inode === status.ino && cached.device === status.dev) {
-      cached.users += 1;
       return this.#lend(cached, Number(status.size), work);
     }
     this.forget(place);
-    const opened = await this.#open(place, mode);
-    return opened && this.#lend(opened.entry, opened.size, work);
+    return this.#open(place, mode, work);
   }
 
   /** True when no file is there, and really none: a link or a store that is out of reach rejects. */
   async isAbsent(place: Place): Promise<boolean> {
-    const isThere = (await unless(["ENOENT"], lstat(place.file))) !== undefined;
+    const isThere = (await lstat(place.file)) !== undefined;
     if (!isThere) {
       await this.#assertAbsent(place);
     }
@@ -117,45 +116,49 @@ export class OpenFiles {
     }
   }
 
-  /** The entry counts this use already. */
   async #lend<T>(entry: Entry, size: number, work: (found: FoundFile) => Promise<T>): Promise<T> {
-    if (entry.isCached) {
-      RECENT.use(entry);
-    }
+    entry.users += 1;
+    RECENT.use(entry);
     try {
       return await work({ file: entry, size });
     } finally {
-      entry.users -= 1;
-      closeUnused(entry);
+      release(entry);
     }
   }
 
-  async #open(place: Place, mode: "read" | "append"): Promise<{ entry: Entry; size: number } | undefined> {
+  async #open<T>(
+    place: Place,
+    mode: "read" | "append",
+    work: (found: FoundFile) => Promise<T>,
+  ): Promise<T | undefined> {
     await this.#directories.assertPlain(place.path);
     const opened = await openForUse(place.file, mode);
     if (opened === undefined) {
       await this.#assertAbsent(place);
       return undefined;
     }
+    let found: Omit<Entry, "giveUp"> | undefined;
+    let size = 0;
     try {
       const status = await fstat(opened.descriptor);
-      const found = await describe(place, opened, status);
-      if (found !== undefined) {
-        this.#directories.noticed();
-        return { entry: this.#remember(place, found), size: Number(status.size) };
+      size = Number(status.size);
+      found = await describe(this.#directories.root, place, opened, status);
+    } finally {
+      if (found === undefined) {
+        await close(opened.descriptor);
       }
-    } catch (error) {
-      await close(opened.descriptor);
-      throw error;
     }
-    await close(opened.descriptor);
-    return undefined;
+    if (found === undefined) {
+      return undefined;
+    }
+    this.#directories.noticed();
+    return this.#lend(this.#remember(place, found), size, work);
   }
 
   async #assertAbsent(place: Place): Promise<void> {
     await this.#directories.assertAbsenceIsReal();
     await this.#directories.assertPlain(place.path);
-    const status = await unless(["ENOENT"], lstat(place.file));
+    const status = await lstat(place.file);
     if (status?.isSymbolicLink()) {
       throw refusedError(place.file);
     }
@@ -168,10 +171,9 @@ export class OpenFiles {
       giveUp: () => {
         if (this.#entries.get(place.file) === entry) {
           this.#entries.delete(place.file);
+          RECENT.remove(entry);
+          release(entry);
         }
-        RECENT.remove(entry);
-        entry.isCached = false;
-        closeUnused(entry);
       },
     };
     this.#entries.set(place.file, entry);
@@ -179,8 +181,9 @@ export class OpenFiles {
   }
 }
 
-function closeUnused(entry: Entry): void {
-  if (!entry.isCached && entry.users === 0) {
+function release(entry: Entry): void {
+  entry.users -= 1;
+  if (entry.users === 0) {
     // Writes were synced by whoever made them, so closing has nothing to report.
     close(entry.descriptor).catch(() => undefined);
   }
@@ -205,6 +208,7 @@ async function openForUse(
 }
 
 async function describe(
+  root: string,
   place: Place,
   opened: { descriptor: number; isWritable: boolean },
   status: BigIntStats,
@@ -212,28 +216,21 @@ async function describe(
   if (!status.isFile()) {
     throw status.isDirectory() ? new FileProblem("EISDIR", `a directory: ${place.file}`) : refusedError(place.file);
   }
-  const found = await readHeader(opened.descriptor, Number(status.size), place.file);
+  const found = await readHeader(opened.descriptor, Number(status.size), root, place.file);
   if (found === undefined) {
     return undefined;
   }
-  const { header, end } = found;
-  if (historyKeyText(header.key) !== historyKeyText(place.key)) {
-    throw corruptError("the file holds another conversation than its name says", "byte 0", place.file);
-  }
-  const bodyStart = end + header.replacedBytes;
+  const bodyStart = found.headerEnd + found.header.replacedBytes;
   if (bodyStart > status.size) {
     throw corruptError("the file ends within its first lines", `byte ${status.size}`, place.file);
   }
   return {
     ...opened,
-    header,
-    headerEnd: end,
+    ...found,
     bodyStart,
     tail: undefined,
     device: status.dev,
     inode: status.ino,
-    // Whoever opens it uses it; otherwise another opener could close it before the first use.
     users: 1,
-    isCached: true,
   };
 }

@@ -1,12 +1,6 @@
 import { resolve } from "node:path";
-import {
-  AgentFrameworkError,
-  assertCount,
-  assertTimeout,
-  configurationError,
-  type DiagnosticHandler,
-} from "@agentfw/core";
-import { assertOptions, assertWithin } from "@agentfw/core/backend";
+import { AgentFrameworkError, assertCount, assertTimeout, type DiagnosticHandler } from "@agentfw/core";
+import { assertOptions, assertPath, assertWithin } from "@agentfw/core/backend";
 import { PROVIDER } from "./provider-name.ts";
 
 /** Options of `FileHistoryStore`. */
@@ -56,9 +50,7 @@ export function resolveOptions(options: FileHistoryStoreOptions): Settings {
   assertOptions(options, "options", KNOWN, { fsync: "boolean", onDiagnostic: "function" });
   const { directory, fsync = true, maxRecordBytes = 16 * 1024 * 1024, dedupeWindow = 1000 } = options;
   const { timeoutMs = 5000, onDiagnostic } = options;
-  if (typeof directory !== "string" || directory === "" || directory.includes("\0")) {
-    throw configurationError("directory", "must be a non-empty path without NUL");
-  }
+  assertPath(directory, "directory");
   assertWithin(maxRecordBytes, "maxRecordBytes", 1, MAX_RECORD_BYTES);
   assertCount(dedupeWindow, "dedupeWindow", 1000);
   assertTimeout(timeoutMs, "timeoutMs");

@@ -2,77 +2,68 @@ import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
 import { BackwardLines, type StoredLine } from "./backward-lines.ts";
 import { conflictError, corruptError } from "./errors.ts";
 import { readLineAt } from "./header.ts";
-import { decodeRecords, decodeTurn } from "./line-format.ts";
+import { decodeRecords } from "./line-format.ts";
 import type { FoundFile, OpenFile, Place } from "./open-files.ts";
+import type { TornTails } from "./torn-tails.ts";
 
 /** The newest twenty messages of an ordinary conversation fit into one such read. */
 const BLOCK_BYTES = 16 * 1024;
 /** Enough for the version of a file, unless its newest line is torn. */
 const END_BYTES = 512;
 
-/** A page, and what only the caller can report. */
-export interface ReadResult {
-  /** Undefined: the file holds no turn, so there is no conversation. */
-  readonly page: HistoryPage | undefined;
-  /** Bytes behind the last committed line. */
-  readonly tornBytes: number;
-  /** Where they start. */
-  readonly end: number;
-}
-
-/** Where a page before another ends: behind the line at `end`, of which only the first `take` records count. */
+/** Where a page ends: behind the line at `end`, of which only the first `take` records count. */
 interface Cursor {
   readonly end: number;
-  /** Undefined: all of them. */
-  readonly take: number | undefined;
+  /** Infinity: all of them. */
+  readonly take: number;
 }
 
-/** The version of a file that ends at `end`; empty when it holds no conversation. */
+/** The version of a file that ends at `end`; empty when it holds no conversation: no committed line behind its header. */
 export function versionOf(file: OpenFile, end: number, fingerprint: string): string {
-  return isConversation(file, end) ? `${file.header.generation}.${end}.${fingerprint}` : "";
+  return end > file.headerEnd ? versionText(file.header.generation, end, fingerprint) : "";
 }
 
-/** True when the file holds at least one committed line behind its header. */
-function isConversation(file: OpenFile, end: number): boolean {
-  return end > file.headerEnd;
+/** The version of a conversation. */
+export function versionText(generation: string, end: number, fingerprint: string): string {
+  return `${generation}.${end}.${fingerprint}`;
 }
 
 /**
- * Reads a page from the end, or from a cursor, at the cost of the page.
+ * Reads a page from the end, or from a cursor, at the cost of the page. Undefined: the file holds no turn, so there is no conversation.
  *
  * @throws `corrupt` for the first damaged record unless they are to be skipped; `conflict` for a cursor of an earlier
  * life of the conversation or of the time before a `replace`.
  */
-export async function readPage(found: FoundFile, place: Place, options: ReadOptions): Promise<ReadResult> {
-  const { file, size } = found;
-  const tail = await BackwardLines.fromLast(
-    file.descriptor,
-    file.bodyStart,
-    size,
-    options.before === undefined ? BLOCK_BYTES : END_BYTES,
-  );
+export async function readPage(
+  { file, size }: FoundFile,
+  place: Place,
+  options: ReadOptions,
+  tornTails: TornTails,
+): Promise<HistoryPage | undefined> {
+  const { before, withFirst, onCorrupt } = options;
+  const tail = await linesUpTo(file, size, before === undefined ? BLOCK_BYTES : END_BYTES);
   const end = tail.position;
-  const tornBytes = size - end;
-  if (!isConversation(file, end)) {
-    return { page: undefined, tornBytes, end };
+  if (end < size) {
+    await tornTails.read(place, end, size - end);
   }
   const version = versionOf(file, end, await tail.fingerprint());
-  const cursor = options.before === undefined ? undefined : parseCursor(options.before, file, end);
-  const lines = cursor === undefined ? tail : await linesBefore(file, cursor);
+  if (version === "") {
+    return undefined;
+  }
+  const cursor = before === undefined ? { end, take: Number.POSITIVE_INFINITY } : parseCursor(before, file, end);
+  const lines = before === undefined ? tail : await linesUpTo(file, cursor.end, BLOCK_BYTES);
+  if (lines.position !== cursor.end) {
+    throw staleCursor();
+  }
   const page = new Page(place, options);
-  const older = await page.fill(lines, cursor?.take);
-  const first = options.withFirst ? await page.first(file, end) : undefined;
-  const more = older ?? (lines.position > file.bodyStart ? { end: lines.position, take: undefined } : undefined);
+  const older = await page.fill(lines, cursor.take);
+  const first = withFirst ? await page.first(file, end) : undefined;
   return {
-    page: {
-      records: page.records.reverse(),
-      version,
-      ...(more === undefined ? {} : { older: formatCursor(file, more) }),
-      ...(first === undefined ? {} : { first }),
-      ...(options.onCorrupt === "skip" ? { corrupt: page.corrupt.reverse() } : {}),
-    },
-    tornBytes,
-    end,
+    records: page.records.reverse(),
+    version,
+    ...(older === undefined ? {} : { older: formatCursor(file, older) }),
+    ...(first === undefined ? {} : { first }),
+    ...(onCorrupt === "skip" ? { corrupt: page.corrupt.reverse() } : {}),
   };
 }
 
@@ -85,35 +76,32 @@ class Page {
   readonly #last: number;
   readonly #skip: boolean;
 
-  constructor(place: Place, options: ReadOptions) {
+  constructor(place: Place, { last = Number.POSITIVE_INFINITY, onCorrupt }: ReadOptions) {
     this.#place = place;
-    this.#last = options.last ?? Number.POSITIVE_INFINITY;
-    this.#skip = options.onCorrupt === "skip";
+    this.#last = last;
+    this.#skip = onCorrupt === "skip";
   }
 
-  /** Takes records until the page is full. Gives a cursor when it was cut inside a turn. */
-  async fill(lines: BackwardLines, take: number | undefined): Promise<Cursor | undefined> {
-    let limit = take;
-    while (this.records.length < this.#last) {
+  /** Takes records until the page is full. Gives where the next page ends, if there is more. */
+  async fill(lines: BackwardLines, take: number): Promise<Cursor | undefined> {
+    for (let limit = take; this.records.length < this.#last; limit = Number.POSITIVE_INFINITY) {
       const line = await lines.previous();
       if (line === undefined) {
         return undefined;
       }
       const left = this.#addTurn(line, limit);
-      limit = undefined;
       if (left > 0) {
         return { end: line.end, take: left };
       }
     }
-    return undefined;
+    return lines.isAtFloor ? undefined : { end: lines.position, take: Number.POSITIVE_INFINITY };
   }
 
   /** The first readable record of the file. */
   async first(file: OpenFile, end: number): Promise<HistoryRecord | undefined> {
     for (let start = file.bodyStart; start < end; ) {
       const line = await readLineAt(file.descriptor, start, end);
-      const turn = line && decodeTurn(line);
-      const record = turn && decodeRecords(turn).find((one) => one !== undefined);
+      const record = line && decodeRecords(line)?.find((one) => one !== undefined);
       if (record !== undefined) {
         return record;
       }
@@ -123,24 +111,23 @@ class Page {
     return undefined;
   }
 
-  /** Gives how many records of the turn found no room. */
-  #addTurn(line: StoredLine, limit: number | undefined): number {
-    const turn = decodeTurn(line.bytes);
-    if (turn === undefined) {
+  /** Takes records of a turn, the newest first, from the first `limit` ones. Gives how many of them found no room. */
+  #addTurn(line: StoredLine, limit: number): number {
+    const records = decodeRecords(line.bytes);
+    if (records === undefined) {
       this.#note(line.start);
       return 0;
     }
-    const records = decodeRecords(turn);
-    if (limit !== undefined && limit > records.length) {
+    if (limit > records.length && limit !== Number.POSITIVE_INFINITY) {
       throw staleCursor();
     }
-    for (let index = (limit ?? records.length) - 1; index >= 0; index -= 1) {
+    for (let left = Math.min(limit, records.length); left > 0; left -= 1) {
       if (this.records.length === this.#last) {
-        return index + 1;
+        return left;
       }
-      const record = records[index];
+      const record = records[left - 1];
       if (record === undefined) {
-        this.#note(line.start, index);
+        this.#note(line.start, left - 1);
       } else {
         this.records.push(record);
       }
@@ -159,26 +146,22 @@ class Page {
   }
 }
 
+function linesUpTo(file: OpenFile, end: number, blockBytes: number): Promise<BackwardLines> {
+  return BackwardLines.fromLast(file.descriptor, file.bodyStart, end, blockBytes);
+}
+
 function formatCursor(file: OpenFile, { end, take }: Cursor): string {
-  return `${file.header.generation}.${end}.${take ?? "all"}`;
+  return `${file.header.generation}.${end}.${Number.isFinite(take) ? take : "all"}`;
 }
 
 /** Appends leave every cursor valid, because nothing before the end ever moves; another generation is another file. */
 function parseCursor(text: string, file: OpenFile, fileEnd: number): Cursor {
-  const match = /^([0-9a-f]+)\.(\d{1,15})\.(all|\d{1,9})$/.exec(text);
-  const end = Number(match?.[2]);
-  if (match === null || match[1] !== file.header.generation || end <= file.bodyStart || end > fileEnd) {
+  const [, generation, position, take] = /^([0-9a-f]+)\.(\d{1,15})\.(all|\d{1,9})$/.exec(text) ?? [];
+  const end = Number(position);
+  if (generation !== file.header.generation || end <= file.bodyStart || end > fileEnd) {
     throw staleCursor();
   }
-  return { end, take: match[3] === "all" ? undefined : Number(match[3]) };
-}
-
-async function linesBefore(file: OpenFile, cursor: Cursor): Promise<BackwardLines> {
-  const lines = await BackwardLines.fromLast(file.descriptor, file.bodyStart, cursor.end, BLOCK_BYTES);
-  if (lines.position !== cursor.end) {
-    throw staleCursor();
-  }
-  return lines;
+  return { end, take: take === "all" ? Number.POSITIVE_INFINITY : Number(take) };
 }
 
 function staleCursor(): Error {

@@ -11,51 +11,33 @@ export interface Kept {
 export class RecentlyUsed {
   readonly #most: number;
   readonly #idleMs: number;
-  /** In order of use, the newest last, with the time of use. */
-  readonly #items = new Map<Kept, number>();
-  #timer: NodeJS.Timeout | undefined;
+  /** In order of use, the newest last. */
+  readonly #items = new Map<Kept, NodeJS.Timeout>();
 
   constructor(most: number, idleMs: number) {
     this.#most = most;
     this.#idleMs = idleMs;
   }
 
-  /** The item was just used. */
+  /** The item was just used. A process that has nothing else to do than to wait for items may end. */
   use(item: Kept): void {
+    const timer = this.#items.get(item) ?? setTimeout(() => this.#giveUp(item), this.#idleMs).unref();
     this.#items.delete(item);
-    this.#items.set(item, Date.now());
-    for (const oldest of this.#items.keys()) {
-      if (this.#items.size <= this.#most) {
-        break;
-      }
+    this.#items.set(item, timer.refresh());
+    const [oldest] = this.#items.keys();
+    if (oldest !== undefined && this.#items.size > this.#most) {
       this.#giveUp(oldest);
     }
-    this.#timer ??= this.#start();
   }
 
   /** The item is gone already. */
   remove(item: Kept): void {
+    clearTimeout(this.#items.get(item));
     this.#items.delete(item);
-  }
-
-  /** Looks again and again while there are items; a process that has nothing else to do may end meanwhile. */
-  #start(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = undefined;
-      const before = Date.now() - this.#idleMs;
-      for (const [item, usedAt] of this.#items) {
-        if (usedAt <= before) {
-          this.#giveUp(item);
-        }
-      }
-      if (this.#items.size > 0) {
-        this.#timer = this.#start();
-      }
-    }, this.#idleMs).unref();
   }
 
   #giveUp(item: Kept): void {
-    this.#items.delete(item);
+    this.remove(item);
     item.giveUp();
   }
 }

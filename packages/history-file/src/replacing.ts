@@ -3,8 +3,8 @@ import { configurationError, type HistoryRecord } from "@agentfw/core";
 import { assertVersion, newGeneration, type WriteContext } from "./appending.ts";
 import { BackwardLines, type StoredIds } from "./backward-lines.ts";
 import { conflictError, corruptError } from "./errors.ts";
-import { appendOnce, CREATE_NEW, close, open, readRange, rename, syncData, unless, unlink } from "./file-calls.ts";
-import { decodeRecords, decodeTurn, encodeHeader, encodeTurn } from "./line-format.ts";
+import { appendOnce, CREATE_NEW, close, open, readRange, rename, syncData, unlink } from "./file-calls.ts";
+import { decodeRecords, encodeHeader, encodeTurn } from "./line-format.ts";
 import type { FoundFile, OpenFile } from "./open-files.ts";
 import { versionOf } from "./reading.ts";
 import { readReplaced } from "./tail.ts";
@@ -21,15 +21,12 @@ export interface Replacement {
   readonly records: readonly HistoryRecord[];
 }
 
-/** A record by its line and its place in it. */
+/** An id and where it is stored. */
 interface Spot {
-  readonly line: number;
+  readonly id: string;
+  readonly line: StoredIds;
+  /** Its place in the line. */
   readonly index: number;
-}
-
-interface Run {
-  readonly from: Spot;
-  readonly through: Spot;
 }
 
 /** Bytes for the new file: given, or a part of the old one. */
@@ -42,26 +39,35 @@ type Part = Buffer | { readonly start: number; readonly end: number };
  * @throws `conflict` when an end of the run is not stored, `configuration` for a run that ends before it begins or for
  * an id that is stored outside of it, `corrupt` when a damaged record is in the run.
  */
-export async function replaceRun(found: FoundFile, wanted: Replacement, context: WriteContext): Promise<void> {
-  const { file, size } = found;
+export async function replaceRun(
+  { file, size }: FoundFile,
+  { fromId, throughId, records }: Replacement,
+  context: WriteContext,
+): Promise<void> {
   const tail = await BackwardLines.fromLast(file.descriptor, file.bodyStart, size, BLOCK_BYTES);
   const end = tail.position;
   assertVersion(versionOf(file, end, await tail.fingerprint()), context.ifVersion);
   const lines = await allLines(tail);
-  const run = findRun(lines, wanted);
-  const kept = await readAround(file, lines, run, context);
+  const spots = lines.flatMap((line) => (line.ids ?? []).map((id, index) => ({ id, line, index })));
+  const from = findSpot(spots, fromId, "range.fromId");
+  const through = findSpot(spots, throughId, "range.throughId");
+  const run = spots.slice(spots.indexOf(from), spots.indexOf(through) + 1);
+  if (run.length === 0) {
+    throw configurationError("range", "fromId must not come after throughId");
+  }
+  const { before, after } = await readAround(file, lines, from, through, context);
   const replaced = await readReplaced(file);
-  const { removed, others } = idsAround(lines, run);
-  assertUnused(new Set([...replaced, ...others]), new Set(removed), wanted.records);
-  const lead = encodeTurn([], rememberedIds(replaced, removed, wanted.records, context.dedupeWindow));
+  const removed = run.map(({ id }) => id);
+  const others = spots.toSpliced(spots.indexOf(from), run.length).map(({ id }) => id);
+  assertUnused(new Set([...replaced, ...others]), new Set(removed), records);
+  const lead = encodeTurn([], rememberedIds(replaced, removed, records, context.settings.dedupeWindow));
   const header = encodeHeader({ ...file.header, generation: newGeneration(), replacedBytes: lead.length });
-  const parts: readonly Part[] = [
+  const turns = [before, records, after].filter(({ length }) => length > 0);
+  const parts = [
     Buffer.concat([header, lead]),
-    { start: file.bodyStart, end: lines[run.from.line]?.start ?? file.bodyStart },
-    ...[kept.before, wanted.records, kept.after]
-      .filter((records) => records.length > 0)
-      .map((records) => encodeTurn(records)),
-    { start: lines[run.through.line]?.end ?? end, end },
+    { start: file.bodyStart, end: from.line.start },
+    ...turns.map((turn) => encodeTurn(turn)),
+    { start: through.line.end, end },
   ];
   await putInPlace(file, parts, context);
 }
@@ -74,72 +80,44 @@ async function allLines(tail: BackwardLines): Promise<StoredIds[]> {
   return newestFirst.reverse();
 }
 
-function findRun(lines: readonly StoredIds[], { fromId, throughId }: Replacement): Run {
-  const from = findId(lines, fromId, "range.fromId");
-  const through = findId(lines, throughId, "range.throughId");
-  if (isBefore(through, from)) {
-    throw configurationError("range", "fromId must not come after throughId");
+function findSpot(spots: readonly Spot[], id: string, field: string): Spot {
+  const spot = spots.findLast((one) => one.id === id);
+  if (spot === undefined) {
+    throw conflictError(`${field}: the record is no longer stored`);
   }
-  return { from, through };
-}
-
-function findId(lines: readonly StoredIds[], id: string, field: string): Spot {
-  for (let line = lines.length - 1; line >= 0; line -= 1) {
-    const index = lines[line]?.ids?.lastIndexOf(id) ?? -1;
-    if (index >= 0) {
-      return { line, index };
-    }
-  }
-  throw conflictError(`${field}: the record is no longer stored`);
+  return spot;
 }
 
 /** Reads the lines of the run, and gives what shares a line with it and stays. */
 async function readAround(
   file: OpenFile,
   lines: readonly StoredIds[],
-  run: Run,
+  from: Spot,
+  through: Spot,
   context: WriteContext,
 ): Promise<{ before: readonly HistoryRecord[]; after: readonly HistoryRecord[] }> {
   let before: readonly HistoryRecord[] = [];
   let after: readonly HistoryRecord[] = [];
-  for (const [offset, line] of lines.slice(run.from.line, run.through.line + 1).entries()) {
-    await context.renew();
+  for (const line of lines.slice(lines.indexOf(from.line), lines.indexOf(through.line) + 1)) {
+    await context.lock.renew();
     const records = await readWhole(file, line, context.place.file);
-    if (offset === 0) {
-      before = records.slice(0, run.from.index);
+    if (line === from.line) {
+      before = records.slice(0, from.index);
     }
-    if (run.from.line + offset === run.through.line) {
-      after = records.slice(run.through.index + 1);
+    if (line === through.line) {
+      after = records.slice(through.index + 1);
     }
   }
   return { before, after };
 }
 
 async function readWhole(file: OpenFile, line: StoredIds, path: string): Promise<readonly HistoryRecord[]> {
-  const turn = decodeTurn(await readRange(file.descriptor, line.start, line.end - 1));
-  const records = turn && decodeRecords(turn);
+  const records = decodeRecords(await readRange(file.descriptor, line.start, line.end - 1));
   const whole = records?.filter((record) => record !== undefined);
   if (whole === undefined || whole.length !== records?.length) {
     throw corruptError("a record in the run cannot be read", `byte ${line.start}`, path);
   }
   return whole;
-}
-
-/** The ids of the run, and all others, in their order. */
-function idsAround(lines: readonly StoredIds[], { from, through }: Run): { removed: string[]; others: string[] } {
-  const removed: string[] = [];
-  const others: string[] = [];
-  for (const [line, { ids = [] }] of lines.entries()) {
-    for (const [index, id] of ids.entries()) {
-      const spot = { line, index };
-      (isBefore(spot, from) || isBefore(through, spot) ? others : removed).push(id);
-    }
-  }
-  return { removed, others };
-}
-
-function isBefore(one: Spot, other: Spot): boolean {
-  return one.line < other.line || (one.line === other.line && one.index < other.index);
 }
 
 function assertUnused(
@@ -161,30 +139,37 @@ function rememberedIds(
   records: readonly HistoryRecord[],
   window: number,
 ): string[] {
-  const stored = new Set(records.map(({ id }) => id));
   const ids = new Set([...replaced, ...removed.slice(-window)]);
-  return [...ids].filter((id) => !stored.has(id)).slice(-window * REPLACED_WINDOWS);
+  for (const { id } of records) {
+    ids.delete(id);
+  }
+  return [...ids].slice(-window * REPLACED_WINDOWS);
 }
 
 /**
  * The new file is synced whatever `fsync` says: a name that reached the disk before its content would cost the whole
  * conversation, not its last turns.
  */
-async function putInPlace(file: OpenFile, parts: readonly Part[], context: WriteContext): Promise<void> {
-  const { temporaryFile, place, directories } = context;
+async function putInPlace(
+  file: OpenFile,
+  parts: readonly Part[],
+  { lock, place, directories }: WriteContext,
+): Promise<void> {
+  const { temporaryFile } = lock;
   // Left by a replace of this writer that failed; nobody else uses the name.
-  await unless(["ENOENT"], unlink(temporaryFile));
+  await unlink(temporaryFile);
   try {
     const descriptor = await open(temporaryFile, CREATE_NEW);
     try {
-      for (const part of parts) {
-        await writePart(descriptor, file, part, context);
+      for await (const bytes of bytesOf(file, parts)) {
+        await lock.renew();
+        await writeFully(descriptor, bytes);
       }
       await syncData(descriptor);
     } finally {
       await close(descriptor);
     }
-    context.beforeChange();
+    lock.beforeChange();
     await rename(temporaryFile, place.file);
   } catch (error) {
     await unlink(temporaryFile).catch(() => undefined);
@@ -193,15 +178,15 @@ async function putInPlace(file: OpenFile, parts: readonly Part[], context: Write
   await directories.sync(dirname(place.file));
 }
 
-async function writePart(descriptor: number, file: OpenFile, part: Part, context: WriteContext): Promise<void> {
-  if (Buffer.isBuffer(part)) {
-    await context.renew();
-    await writeFully(descriptor, part);
-    return;
-  }
-  for (let start = part.start; start < part.end; start += COPY_BYTES) {
-    await context.renew();
-    await writeFully(descriptor, await readRange(file.descriptor, start, Math.min(part.end, start + COPY_BYTES)));
+async function* bytesOf(file: OpenFile, parts: readonly Part[]): AsyncGenerator<Buffer> {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) {
+      yield part;
+      continue;
+    }
+    for (let start = part.start; start < part.end; start += COPY_BYTES) {
+      yield readRange(file.descriptor, start, Math.min(part.end, start + COPY_BYTES));
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { BackwardLines } from "./backward-lines.ts";
-import { readLineAt } from "./header.ts";
+import { readRange } from "./file-calls.ts";
 import { decodeLineHead } from "./line-format.ts";
 import type { FoundFile, OpenFile } from "./open-files.ts";
 
@@ -25,26 +25,21 @@ export interface Tail {
  * seen that its writer takes back after a failed sync.
  */
 export async function loadTail({ file, size }: FoundFile, window: number): Promise<Tail> {
-  const known = file.tail;
-  if (known !== undefined && known.end === size) {
+  // A file that is shorter than it was lost what its writer took back.
+  const known = file.tail !== undefined && file.tail.end <= size ? file.tail : undefined;
+  if (known?.end === size) {
     return known;
   }
-  const isUsable = known !== undefined && known.end < size;
-  const floor = isUsable ? known.end : file.bodyStart;
-  const lines = await BackwardLines.fromLast(file.descriptor, floor, size, BLOCK_BYTES);
+  const lines = await BackwardLines.fromLast(file.descriptor, known?.end ?? file.bodyStart, size, BLOCK_BYTES);
   const end = lines.position;
-  if (isUsable && end === floor) {
+  if (known?.end === end) {
     return known;
   }
   const fingerprint = await lines.fingerprint();
   const added = await newestIds(lines, window);
-  const tail: Tail = {
-    end,
-    fingerprint,
-    ids: isUsable ? known.ids : new Set(),
-    replaced: isUsable ? known.replaced : await readReplaced(file),
-    isSynced: false,
-  };
+  const ids = known?.ids ?? new Set();
+  const replaced = known?.replaced ?? (await readReplaced(file));
+  const tail: Tail = { end, fingerprint, ids, replaced, isSynced: false };
   remember(tail, added, window);
   file.tail = tail;
   return tail;
@@ -65,31 +60,27 @@ export function remember(tail: Tail, ids: readonly string[], window: number): vo
 }
 
 /** True when the id is stored or was replaced, as far back as is remembered. */
-export function isKnown(tail: Tail | undefined, id: string): boolean {
-  return tail !== undefined && (tail.ids.has(id) || tail.replaced.has(id));
+export function isKnown({ ids, replaced }: Tail, id: string): boolean {
+  return ids.has(id) || replaced.has(id);
 }
 
 /** The ids of the line behind the header. Damaged, it only costs the memory of replaced ids. */
-export async function readReplaced(file: OpenFile): Promise<ReadonlySet<string>> {
-  if (file.header.replacedBytes === 0) {
-    return new Set();
-  }
-  const line = await readLineAt(file.descriptor, file.headerEnd, file.bodyStart);
-  return new Set(line && decodeLineHead(line)?.replaced);
+export async function readReplaced({ descriptor, headerEnd, bodyStart }: OpenFile): Promise<ReadonlySet<string>> {
+  return new Set(decodeLineHead(await readRange(descriptor, headerEnd, bodyStart - 1))?.replaced);
 }
 
 async function newestIds(tail: BackwardLines, window: number): Promise<string[]> {
-  const newestFirst: string[] = [];
-  while (newestFirst.length < window) {
+  const newestFirst: (readonly string[])[] = [];
+  let count = 0;
+  while (count < window) {
     const lines = await tail.previousIds();
     if (lines.length === 0) {
       break;
     }
     for (const { ids = [] } of lines) {
-      for (let index = ids.length - 1; index >= 0; index -= 1) {
-        newestFirst.push(ids[index] ?? "");
-      }
+      newestFirst.push(ids);
+      count += ids.length;
     }
   }
-  return newestFirst.reverse();
+  return newestFirst.reverse().flat();
 }

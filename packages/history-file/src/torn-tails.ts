@@ -1,5 +1,5 @@
 import { type DiagnosticHandler, report } from "@agentfw/core";
-import { lstat, unless } from "./file-calls.ts";
+import { lstat } from "./file-calls.ts";
 import type { Place } from "./open-files.ts";
 import { PROVIDER } from "./provider-name.ts";
 
@@ -20,8 +20,8 @@ export class TornTails {
     if (this.#onDiagnostic === undefined || this.#reported.has(name)) {
       return;
     }
-    const lock = await unless(["ENOENT"], lstat(`${place.file}.lock`));
-    const status = await unless(["ENOENT"], lstat(place.file));
+    const lock = await lstat(`${place.file}.lock`);
+    const status = await lstat(place.file);
     if (lock === undefined && Number(status?.size) === end + bytes) {
       if (this.#reported.size >= MAX_REMEMBERED) {
         this.#reported.clear();

@@ -1,6 +1,7 @@
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Directories } from "./directories.ts";
-import { appendOnce, CREATE_NEW, close, lstat, open, readDirectory, unless, unlink } from "./file-calls.ts";
+import { lstat, unless, unlink } from "./file-calls.ts";
 import { WRITERS_DIRECTORY } from "./file-names.ts";
 import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
 
@@ -10,7 +11,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface Writer {
   /** The name of the file and its content. */
   readonly identity: string;
-  readonly random: string;
   readonly path: string;
 }
 
@@ -46,10 +46,7 @@ export class WriterFile {
 
   /** Makes the file again if someone removed it. */
   async restore(directories: Directories): Promise<void> {
-    const writer = await this.get(directories);
-    if ((await unless(["ENOENT"], lstat(writer.path))) === undefined) {
-      await write(writer, directories);
-    }
+    await write(await this.get(directories), directories);
   }
 
   /** Removes the file when nobody else of the process uses it; locks that are links to it stay. */
@@ -58,15 +55,14 @@ export class WriterFile {
     if (this.#users === 0) {
       writerFiles.delete(this.#root);
       if (this.#writer !== undefined) {
-        await unless(["ENOENT", "ENOTDIR"], unlink((await this.#writer).path));
+        await unless(["ENOTDIR"], unlink((await this.#writer).path));
       }
     }
   }
 
   async #make(directories: Directories): Promise<Writer> {
     const identity = await newIdentity();
-    const path = join(this.#root, WRITERS_DIRECTORY, identity);
-    const writer = { identity, random: randomPart(identity) ?? "", path };
+    const writer = { identity, path: join(this.#root, WRITERS_DIRECTORY, identity) };
     await write(writer, directories);
     await this.#sweep(writer);
     return writer;
@@ -79,7 +75,7 @@ export class WriterFile {
   async #sweep(own: Writer): Promise<void> {
     const directory = join(this.#root, WRITERS_DIRECTORY);
     try {
-      for (const { name } of await readDirectory(directory)) {
+      for (const name of await readdir(directory)) {
         const path = join(directory, name);
         if (name !== own.identity && randomPart(name) !== undefined && (await isLeftOver(name, path))) {
           await unlink(path);
@@ -93,15 +89,7 @@ export class WriterFile {
 
 async function write({ identity, path }: Writer, directories: Directories): Promise<void> {
   await directories.ensure(WRITERS_DIRECTORY);
-  const descriptor = await unless(["EEXIST"], open(path, CREATE_NEW));
-  if (descriptor === undefined) {
-    return;
-  }
-  try {
-    await appendOnce(descriptor, Buffer.from(identity));
-  } finally {
-    await close(descriptor);
-  }
+  await unless(["EEXIST"], writeFile(path, identity, { flag: "wx", mode: 0o600 }));
 }
 
 async function isLeftOver(identity: string, path: string): Promise<boolean> {
@@ -109,5 +97,5 @@ async function isLeftOver(identity: string, path: string): Promise<boolean> {
   if (liveness !== "unknown") {
     return liveness === "dead";
   }
-  return Date.now() - Number((await lstat(path)).mtimeMs) > DAY_MS;
+  return Date.now() - Number((await lstat(path))?.mtimeMs) > DAY_MS;
 }

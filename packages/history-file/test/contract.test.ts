@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenedHistoryStore, OpenOptions } from "@agentfw/provider-testing";
 import { testHistoryStore } from "@agentfw/provider-testing/vitest";
-import { absolutePath, conversationPath } from "../src/file-names.ts";
+import { conversationPath } from "../src/file-names.ts";
 import { FileHistoryStore, type FileHistoryStoreOptions } from "../src/index.ts";
 
 testHistoryStore({
@@ -35,7 +35,7 @@ async function openFiles(given: OpenOptions = {}): Promise<OpenedHistoryStore> {
       await Promise.all(stores.map((store) => store.close()));
       await Promise.all([directory, moved].map((path) => rm(path, { recursive: true, force: true })));
     },
-    corrupt: (key, position) => overwrite(absolutePath(directory, conversationPath(key)), position),
+    corrupt: (key, position) => overwrite(join(directory, ...conversationPath(key)), position),
     async breakBackend() {
       await rename(directory, moved);
       await writeFile(directory, "a file where the directory was");

@@ -1,12 +1,12 @@
 import { join, relative, sep } from "node:path";
 import type { HistoryKey } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { absolutePath, conversationPath, isConversationFile, isPartition } from "../src/file-names.ts";
+import { conversationPath, isConversationFile, isPartition } from "../src/file-names.ts";
 
 const ROOT = join(sep, "data", "history");
 
 function pathOf(owner: string | null, source: string, session: string): string {
-  return relative(ROOT, absolutePath(ROOT, conversationPath({ owner, source, session })));
+  return relative(ROOT, join(ROOT, ...conversationPath({ owner, source, session })));
 }
 
 const LONG = "x".repeat(255);

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { appendFile, readFile, stat, truncate } from "node:fs/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { codeOf, conversation, fileOf, ids, openStore, record, records } from "./support/store.ts";
 
 /** How many bytes were asked of the disk while `work` ran. */
@@ -39,6 +39,18 @@ describe("the cost of reading", () => {
     const { older } = await store.read(conversation(), { last: 50 });
     const cost = await bytesRead(() => store.read(conversation(), { last: 2, before: older }));
     expect(cost).toBeLessThan(5 * 20_000);
+  });
+
+  test("a turn that is longer than a block is that of the turn, and few calls, also where it is the first", async () => {
+    const { store } = await openStore();
+    const large = JSON.stringify("x".repeat(6_000_000));
+    await store.append(conversation(), [record("first", large)]);
+    await store.append(conversation(), [record("second", large)]);
+    const spy = vi.spyOn(fs, "read");
+    onTestFinished(() => spy.mockRestore());
+    expect(ids((await store.read(conversation())).records)).toEqual(["first", "second"]);
+    // A block of each to learn how long it is, and the rest of each.
+    expect(spy.mock.calls.length).toBeLessThan(6);
   });
 
   test("ids for the first append of a process leaves out what large records hold", async () => {

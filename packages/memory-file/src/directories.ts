@@ -1,7 +1,9 @@
+import type { BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemCode } from "@agentfw/core/backend";
-import { storeError } from "./errors.ts";
-import { lstat, makeDirectory, readNames, unless } from "./file-calls.ts";
+import { refusedError, storeError } from "./errors.ts";
+import { lstat, makeDirectory, unless } from "./file-calls.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { leapTo, type OpenDirectory, openRootDirectory, using } from "./open-directory.ts";
 
@@ -23,20 +25,14 @@ export class Directories {
 
   /** The root, or undefined when there never was one. @throws `unavailable` when it is gone. */
   async root(): Promise<OpenDirectory | undefined> {
-    try {
-      const root = await openRootDirectory(this.#root);
+    const root = await unless(["ENOENT"], openRootDirectory(this.#root));
+    if (root !== undefined) {
       this.#seen = true;
       this.#location = root.location;
-      return root;
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") {
-        throw error;
-      }
-      if (this.#seen) {
-        throw storeError("unavailable", "the directory of the store is gone");
-      }
-      return undefined;
+    } else if (this.#seen) {
+      throw storeError("unavailable", "the directory of the store is gone");
     }
+    return root;
   }
 
   /** The root, made with its parents when there never was one. */
@@ -74,6 +70,24 @@ export class Directories {
     return directory;
   }
 
+  /** Runs `work` in the directory of these segments, and closes it; undefined when there is none. @throws as {@link find} */
+  async within<T>(segments: readonly string[], work: (directory: OpenDirectory) => Promise<T>): Promise<T | undefined> {
+    const directory = await this.find(segments);
+    return directory && using(directory, work);
+  }
+
+  /** What a file in a directory is; undefined when there is none of this spelling. @throws ELOOP for a link, pipe or device. */
+  async fileIn(directory: OpenDirectory, name: string): Promise<BigIntStats | undefined> {
+    const status = await unless(["ENOTDIR"], lstat(directory.at(name)));
+    if (status === undefined || status.isDirectory() || !(await this.isSpelled(directory, name))) {
+      return undefined;
+    }
+    if (!status.isFile()) {
+      throw refusedError(name);
+    }
+    return status;
+  }
+
   /** The usual case: nothing on the way is a link or spelled differently, and the root is where it was. */
   async #leap(segments: readonly string[]): Promise<OpenDirectory | undefined> {
     if (this.#location === undefined || this.#isExact !== true || segments.length === 0) {
@@ -87,7 +101,7 @@ export class Directories {
   /** False when the file system would take the name for one that is spelled differently. */
   async isSpelled(parent: OpenDirectory, name: string): Promise<boolean> {
     this.#isExact ??= await this.#tryExactness();
-    return this.#isExact === true || (await readNames(parent.at(""))).includes(name);
+    return this.#isExact === true || (await readdir(parent.at(""))).includes(name);
   }
 
   /**
@@ -103,27 +117,24 @@ export class Directories {
       return undefined;
     }
     return using(root, async () => {
-      const status = await unless(["ENOENT"], lstat(root.at(STORE_DIRECTORY)));
-      const other = await unless(["ENOENT"], lstat(root.at(STORE_DIRECTORY.toUpperCase())));
+      const status = await lstat(root.at(STORE_DIRECTORY));
+      const other = await lstat(root.at(STORE_DIRECTORY.toUpperCase()));
       return status === undefined ? undefined : other?.ino !== status.ino;
     });
   }
 
   /** Not Node's own, which never ends where a file system refuses a directory as if its parent were missing. */
   async #makeWithParents(path: string): Promise<void> {
+    const make = () => unless(["EEXIST"], makeDirectory(path));
     try {
-      await this.#makeUnlessThere(path);
+      await make();
     } catch (error) {
       if (systemCode(error) !== "ENOENT" || dirname(path) === path) {
         throw error;
       }
       await this.#makeWithParents(dirname(path));
-      await this.#makeUnlessThere(path);
+      await make();
     }
-  }
-
-  async #makeUnlessThere(path: string): Promise<void> {
-    await unless(["EEXIST"], makeDirectory(path));
     if (this.#fsync) {
       // Also where somebody else has just made it: what is stored in it must not be lost with its name.
       const parent = await openRootDirectory(dirname(path));

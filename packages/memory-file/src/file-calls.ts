@@ -1,4 +1,4 @@
-import fs, { type BigIntStats, type Dirent } from "node:fs";
+import fs, { type BigIntStats } from "node:fs";
 import { systemCode } from "@agentfw/core/backend";
 
 /** The file system calls of this package as promises, one system call each. */
@@ -86,8 +86,12 @@ export function stat(path: string): Promise<BigIntStats> {
   return call((done) => fs.stat(path, { bigint: true }, done));
 }
 
-export function lstat(path: string): Promise<BigIntStats> {
-  return call((done) => fs.lstat(path, { bigint: true }, done));
+/** What is there, a link as a link; undefined where nothing is. */
+export function lstat(path: string): Promise<BigIntStats | undefined> {
+  return unless(
+    ["ENOENT"],
+    call((done) => fs.lstat(path, { bigint: true }, done)),
+  );
 }
 
 export function fstat(descriptor: number): Promise<BigIntStats> {
@@ -109,20 +113,13 @@ export function makeDirectory(path: string): Promise<void> {
   return run((done) => fs.mkdir(path, { mode: 0o700 }, done));
 }
 
-export function removeDirectory(path: string): Promise<void> {
-  return run((done) => fs.rmdir(path, done));
-}
-
-export function readDirectory(path: string): Promise<Dirent[]> {
-  return call((done) => fs.readdir(path, { withFileTypes: true }, done));
-}
-
-export function readNames(path: string): Promise<string[]> {
-  return call((done) => fs.readdir(path, done));
-}
-
-export function unlink(path: string): Promise<void> {
-  return run((done) => fs.unlink(path, done));
+/** Removes a file. False when it is not there. */
+export async function unlink(path: string): Promise<boolean> {
+  const isRemoved = await unless(
+    ["ENOENT"],
+    run((done) => fs.unlink(path, done)).then(() => true),
+  );
+  return isRemoved === true;
 }
 
 export function rename(from: string, to: string): Promise<void> {

@@ -1,5 +1,4 @@
 import {
-  AgentFrameworkError,
   assertCallOptions,
   configurationError,
   type FileEntry,
@@ -9,14 +8,13 @@ import {
   type FileWriteOptions,
   type Scope,
 } from "@agentfw/core";
-import { assertOwner } from "@agentfw/core/backend";
-import { assertSearch } from "@agentfw/core/files";
-import { Calls } from "./calls.ts";
+import { assertByteLength, assertOwner, assertSearch, EngineCalls, fileFailure } from "@agentfw/core/backend";
+import { engineSource } from "./load-engine.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
-import type { Folder } from "./reading.ts";
-import type { Place } from "./writing.ts";
+import type { Folder, Reading } from "./reading.ts";
+import type { Place, Writing } from "./writing.ts";
 
 /**
  * Text files in a directory of a local disk.
@@ -40,7 +38,7 @@ import type { Place } from "./writing.ts";
 export class FileSystemFileStore implements FileStore {
   readonly contractVersion: 1 = 1;
   readonly #maxFileBytes: number;
-  readonly #calls: Calls;
+  readonly #calls: EngineCalls<{ readonly reading: Reading; readonly writing: Writing }>;
 
   /**
    * Begins to load what works on the disk; reads and makes nothing there yet.
@@ -51,13 +49,21 @@ export class FileSystemFileStore implements FileStore {
   constructor(root: string, options: FileSystemFileStoreOptions = {}) {
     const settings = resolveOptions(root, options);
     this.#maxFileBytes = settings.maxFileBytes;
-    this.#calls = new Calls(settings);
+    this.#calls = new EngineCalls({
+      provider: PROVIDER,
+      timeoutMs: settings.timeoutMs,
+      load: async () => {
+        const { Directories, Reading, Writing } = await engineSource.load();
+        const directories = new Directories(settings.root, settings.fsync);
+        return { reading: new Reading(settings, directories), writing: new Writing(settings, directories) };
+      },
+      failureOf: fileFailure,
+    });
   }
 
   async read(path: string, options: Scope = {}): Promise<{ text: string; etag: string } | undefined> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "read", signal, work: ({ reading }) => reading.read(place) });
+    return this.#calls.run("read", "read", options.signal, ({ reading }) => reading.read(place));
   }
 
   async write(path: string, text: string, options: FileWriteOptions = {}): Promise<{ etag: string }> {
@@ -66,83 +72,59 @@ export class FileSystemFileStore implements FileStore {
       throw configurationError("text", "must be a string without lone surrogates");
     }
     const { ifMatch, ifNoneMatch, signal } = options;
-    if (ifMatch !== undefined && typeof ifMatch !== "string") {
-      throw configurationError("ifMatch", "must be an etag");
-    }
     if (ifNoneMatch !== undefined && ifNoneMatch !== "*") {
       throw configurationError("ifNoneMatch", 'must be "*"');
     }
+    assertByteLength(text, "text", this.#maxFileBytes);
     const bytes = Buffer.from(text, "utf8");
-    if (bytes.length > this.#maxFileBytes) {
-      throw new AgentFrameworkError(
-        "too_large",
-        `the text has ${bytes.length} bytes, and a file may have at most ${this.#maxFileBytes}`,
-        { provider: PROVIDER },
-      );
-    }
-    return this.#calls.run({
-      kind: "write",
-      operation: "write",
-      signal,
-      work: ({ writing }, progress) => writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
-    });
+    return this.#calls.run("write", "write", signal, ({ writing }, progress) =>
+      writing.write(place, bytes, { ifMatch, ifNoneMatch }, progress),
+    );
   }
 
   async delete(path: string, options: Scope = {}): Promise<boolean> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "write",
-      operation: "delete",
-      signal,
-      work: ({ writing }, progress) => writing.delete(place, progress),
-    });
+    return this.#calls.run("write", "delete", options.signal, ({ writing }, progress) =>
+      writing.delete(place, progress),
+    );
   }
 
   async exists(path: string, options: Scope = {}): Promise<boolean> {
     const place = placeOf(path, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "exists", signal, work: ({ reading }) => reading.exists(place) });
+    return this.#calls.run("read", "exists", options.signal, ({ reading }) => reading.exists(place));
   }
 
   async list(directory: string, options: Scope = {}): Promise<string[]> {
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({ kind: "read", operation: "list", signal, work: ({ reading }) => reading.list(folder) });
+    return this.#calls.run("read", "list", options.signal, ({ reading }) => reading.list(folder));
   }
 
   async listEntries(directory: string, options: Scope = {}): Promise<FileEntry[]> {
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "read",
-      operation: "listEntries",
-      signal,
-      work: ({ reading }) => reading.listEntries(folder),
-    });
+    return this.#calls.run("read", "listEntries", options.signal, ({ reading }) => reading.listEntries(folder));
   }
 
   async search(pattern: string, options: FileSearchOptions = {}): Promise<FileMatch[]> {
     const { limit, timeoutMs } = assertSearch(pattern, options);
-    const { directory = "" } = options;
+    const { directory = "", signal } = options;
     const folder = folderOf(directory, options);
-    const { signal } = options;
-    return this.#calls.run({
-      kind: "read",
-      operation: "search",
+    return this.#calls.run(
+      "read",
+      "search",
       signal,
+      ({ reading }) => reading.search(folder, pattern, { limit, timeoutMs, signal }),
       // The search itself ends first, unless the disk does not answer.
-      timeoutMs: timeoutMs + 50,
-      work: ({ reading }) => reading.search(folder, pattern, { limit, timeoutMs, signal }),
-    });
+      timeoutMs + 50,
+    );
   }
 
   /**
-   * Resolves when the writes under way have ended. Those that wait for the part of the package that works on the disk are
-   * waited for no longer than `timeoutMs`: they have ended as `timeout` by then. The store can be used again afterwards.
+   * Resolves when the writes under way have ended, those included that their callers gave up.
+   *
+   * @throws `timeout` when one of them does not end in the time that a call may take
    */
   async close(): Promise<void> {
-    await this.#calls.close();
+    await this.#calls.close((engine) => engine.writing.close());
   }
 }
 

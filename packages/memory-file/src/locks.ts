@@ -1,10 +1,10 @@
 import { createHash, randomInt } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DiagnosticHandler, report } from "@agentfw/core";
-import { KeyedQueue } from "@agentfw/core/backend";
-import { foldFileName } from "@agentfw/core/files";
+import { type CallProgress, foldFileName, KeyedQueue } from "@agentfw/core/backend";
 import { storeError } from "./errors.ts";
-import { CREATE_NEW, close, lstat, open, readNames, unless, unlink } from "./file-calls.ts";
+import { CREATE_NEW, close, lstat, open, unlink } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { PROVIDER } from "./provider-name.ts";
 import { livenessOf, newIdentity, randomPart } from "./writer-identity.ts";
@@ -14,14 +14,7 @@ export const UNKNOWN_HOLDER_MS = 10_000;
 /** A lock that is older may have been taken for a dead one's, so its holder changes nothing more under it. */
 const FRESH_MS: number = UNKNOWN_HOLDER_MS / 2;
 const LONGEST_PAUSE_MS = 16;
-const ENDING = ".lock";
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** The right to change one directory. */
-export interface HeldLock {
-  /** Call right before a change. @throws `unavailable` when the lock was held for too long to be sure of it. */
-  assertFresh(): void;
-}
 
 /**
  * Locks between processes. Everybody who wants a lock makes a file of a name that nobody else ever has, then looks
@@ -45,42 +38,45 @@ export class Locks {
    * Runs `work` once no one else has the lock, in order within this process. Among processes it polls, because a file
    * system wakes nobody; the pauses grow and vary.
    *
-   * @param place The directory of the lock files.
-   * @param assertWanted Ends the wait by throwing.
+   * @param store Where the lock files are.
+   * @param directory The segments of the directory that is locked.
+   * @throws when the call was given up before it has the lock.
    */
   hold<T>(
-    place: OpenDirectory,
-    key: string,
-    assertWanted: () => void,
+    store: OpenDirectory,
+    directory: readonly string[],
+    progress: CallProgress,
     work: (lock: HeldLock) => Promise<T>,
   ): Promise<T> {
+    const key = lockKey(directory);
     return this.#queue.run(key, async () => {
-      assertWanted();
-      const entry = await this.#takeAmongProcesses(place, key, assertWanted);
+      progress.assertWanted();
+      const lock = await this.#takeAmongProcesses(store, key, progress);
       try {
-        return await work(entry);
+        return await work(lock);
       } finally {
-        await entry.release();
+        await lock.release();
       }
     });
   }
 
   /** Removes what processes that ended left behind: locks that nobody waits for, and unfinished files. */
   async sweep(place: OpenDirectory): Promise<void> {
-    for (const name of await readNames(place.at(""))) {
+    for (const name of await readdir(place.at(""))) {
       const identity = identityIn(name);
       if (identity !== undefined && (await isLeftOver(identity, place.at(name)))) {
-        await unless(["ENOENT"], unlink(place.at(name)));
+        await unlink(place.at(name));
       }
     }
   }
 
-  async #takeAmongProcesses(place: OpenDirectory, key: string, assertWanted: () => void): Promise<Entry> {
+  async #takeAmongProcesses(place: OpenDirectory, key: string, progress: CallProgress): Promise<HeldLock> {
     const ticket = Date.now().toString(36).padStart(9, "0");
-    let own = await Entry.make(place, key, ticket);
+    const make = () => HeldLock.make(place, `${key}.${ticket}`, progress);
+    let own = await make();
     for (let attempt = 0; ; attempt += 1) {
       try {
-        assertWanted();
+        progress.assertWanted();
         const { isThere, others } = await this.#look(place, key, own);
         if (isThere && others.length === 0 && own.isFresh) {
           return own;
@@ -91,7 +87,7 @@ export class Locks {
         }
         await pause(randomInt(1, Math.min(LONGEST_PAUSE_MS, 2 ** attempt) + 1));
         if (mustStepBack) {
-          own = await Entry.make(place, key, ticket);
+          own = await make();
         }
       } catch (error) {
         await own.release();
@@ -100,8 +96,8 @@ export class Locks {
     }
   }
 
-  async #look(place: OpenDirectory, key: string, own: Entry): Promise<{ isThere: boolean; others: string[] }> {
-    const names = (await readNames(place.at(""))).filter((name) => name.startsWith(`${key}.`));
+  async #look(place: OpenDirectory, key: string, own: HeldLock): Promise<{ isThere: boolean; others: string[] }> {
+    const names = (await readdir(place.at(""))).filter((name) => name.startsWith(`${key}.`));
     const others: string[] = [];
     for (const name of names) {
       if (name !== own.name && (await this.#isHeld(place, name))) {
@@ -118,7 +114,7 @@ export class Locks {
       return true;
     }
     this.#watched.delete(name);
-    await unless(["ENOENT"], unlink(place.at(name)));
+    await unlink(place.at(name));
     report(this.#onDiagnostic, {
       type: "lock_broken",
       provider: PROVIDER,
@@ -141,41 +137,50 @@ export class Locks {
 }
 
 /** The name under which writers of one directory meet: the same for spellings that some file systems take for one. */
-export function lockKey(directory: readonly string[]): string {
+function lockKey(directory: readonly string[]): string {
   return createHash("sha256")
     .update(foldFileName(directory.join("/")))
     .digest("hex")
     .slice(0, 32);
 }
 
-class Entry implements HeldLock {
+/** The right to change one directory. */
+export class HeldLock {
   readonly name: string;
   readonly #place: OpenDirectory;
+  readonly #progress: CallProgress;
   readonly #since: number = performance.now();
 
-  private constructor(place: OpenDirectory, name: string) {
+  private constructor(place: OpenDirectory, name: string, progress: CallProgress) {
     this.#place = place;
     this.name = name;
+    this.#progress = progress;
   }
 
-  static async make(place: OpenDirectory, key: string, ticket: string): Promise<Entry> {
-    const entry = new Entry(place, `${key}.${ticket}.${await newIdentity()}${ENDING}`);
-    await close(await open(place.at(entry.name), CREATE_NEW));
-    return entry;
+  static async make(place: OpenDirectory, start: string, progress: CallProgress): Promise<HeldLock> {
+    const lock = new HeldLock(place, `${start}.${await newIdentity()}.lock`, progress);
+    await close(await open(place.at(lock.name), CREATE_NEW));
+    return lock;
   }
 
   get isFresh(): boolean {
     return performance.now() - this.#since <= FRESH_MS;
   }
 
-  assertFresh(): void {
+  /**
+   * Call right before the change that decides.
+   *
+   * @throws when the call was given up; `unavailable` when the lock was held for too long to be sure of it.
+   */
+  beforeChange(): void {
     if (!this.isFresh) {
       throw storeError("unavailable", "the lock was held too long to be sure of it");
     }
+    this.#progress.beforeChange();
   }
 
   async release(): Promise<void> {
-    await unless(["ENOENT"], unlink(this.#place.at(this.name)));
+    await unlink(this.#place.at(this.name));
   }
 }
 
@@ -184,7 +189,7 @@ async function isLeftOver(identity: string, path: string): Promise<boolean> {
   if (liveness !== "unknown") {
     return liveness === "dead";
   }
-  const status = await unless(["ENOENT"], lstat(path));
+  const status = await lstat(path);
   return status !== undefined && Date.now() - Number(status.mtimeMs) > DAY_MS;
 }
 

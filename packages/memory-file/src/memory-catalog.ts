@@ -1,4 +1,5 @@
 import { type ErrorCode, type FileStore, isAgentFrameworkError } from "@agentfw/core";
+import { inBatches } from "./batches.ts";
 import { compareNames, isMemoryName } from "./memory-names.ts";
 import type { MemoryPlace } from "./memory-scope.ts";
 import { parseMemory } from "./memory-text.ts";
@@ -61,13 +62,13 @@ export class MemoryCatalog {
     files: readonly (readonly [name: string, etag: string | undefined])[],
     signal: AbortSignal,
   ): Promise<CatalogEntry[]> {
-    const described: (CatalogEntry | undefined)[] = [];
-    for (let index = 0; index < files.length; index += AT_ONCE) {
-      // Looked at here and not handed on: many calls at once that listen to one signal look like a leak to Node.
-      signal.throwIfAborted();
-      const some = files.slice(index, index + AT_ONCE);
-      described.push(...(await Promise.all(some.map(([name, etag]) => this.#describe(place, name, etag)))));
-    }
+    const described = await inBatches(
+      files,
+      AT_ONCE,
+      ([name, etag]) => this.#describe(place, name, etag),
+      // Looked at between and not handed on: many calls at once that listen to one signal look like a leak to Node.
+      () => signal.throwIfAborted(),
+    );
     return described.filter((entry) => entry !== undefined);
   }
 

@@ -1,9 +1,8 @@
-import { AgentFrameworkError, configurationError } from "@agentfw/core";
+import { AgentFrameworkError, assertCount, configurationError } from "@agentfw/core";
+import { ToolArguments } from "./tool-arguments.ts";
 
 /** Characters that a text may have after a change. No store needs more, and much longer ones would end the process. */
 const MAX_LENGTH = 64 * 1024 * 1024;
-
-const MEMBERS: readonly string[] = ["line_number", "new_line"];
 
 /** One line to replace. */
 export interface LineEdit {
@@ -71,24 +70,14 @@ export function editsFrom(value: unknown): LineEdit[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw configurationError("edits", "must be a list of at least one edit");
   }
-  const seen = new Set<number>();
-  return value.map((edit: unknown) => {
-    const members = new Map(typeof edit === "object" && edit !== null ? Object.entries(edit) : []);
-    const unknown = [...members.keys()].find((name) => !MEMBERS.includes(name));
-    if (unknown !== undefined) {
-      throw configurationError("edits", `have no ${JSON.stringify(unknown)}; there are ${MEMBERS.join(" and ")}`);
-    }
-    const [lineNumber, newLine]: readonly unknown[] = [members.get("line_number"), members.get("new_line")];
-    if (typeof lineNumber !== "number" || !Number.isSafeInteger(lineNumber) || lineNumber < 1) {
-      throw configurationError("line_number", "must be a whole number of at least 1");
-    }
-    if (typeof newLine !== "string" || !newLine.isWellFormed()) {
-      throw configurationError("new_line", "must be a text");
-    }
-    if (seen.has(lineNumber)) {
-      throw configurationError("line_number", `${lineNumber} occurs twice; give each line once`);
-    }
-    seen.add(lineNumber);
-    return { lineNumber, newLine };
+  const edits = value.map((edit: unknown) => {
+    const args = new ToolArguments(edit, "edits", ["line_number", "new_line"]);
+    const lineNumber = args.get("line_number");
+    assertCount(lineNumber, "line_number", 1);
+    return { lineNumber, newLine: args.text("new_line") };
   });
+  if (new Set(edits.map(({ lineNumber }) => lineNumber)).size < edits.length) {
+    throw configurationError("line_number", "must not repeat; give each line once");
+  }
+  return edits;
 }

@@ -86,31 +86,18 @@ export class MemoryFiles {
     change: { readonly oldText: string; readonly newText: string; readonly all: boolean },
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    for (let attempt = 1; ; attempt += 1) {
-      const memory = await this.read(name, signal);
-      if (memory === undefined) {
-        return undefined;
-      }
-      const { text, count } = replaced(memory.content, change.oldText, change.newText, change.all);
-      if (await this.#put(name, memory, text, signal)) {
-        return count;
-      }
-      if (attempt === MOST_ATTEMPTS) {
-        throw configurationError(name, "is being changed by others all the time; try again");
-      }
-    }
+    let count: number | undefined;
+    await this.#change(name, MOST_ATTEMPTS, signal, (content) => {
+      const made = replaced(content, change.oldText, change.newText, change.all);
+      count = made.count;
+      return made.text;
+    });
+    return count;
   }
 
   /** Replaces lines. False when there is no such file. Not made anew: another writer may have moved the lines. */
   async replaceLines(name: string, edits: readonly LineEdit[], signal: AbortSignal): Promise<boolean> {
-    const memory = await this.read(name, signal);
-    if (memory === undefined) {
-      return false;
-    }
-    if (!(await this.#put(name, memory, withLines(memory.content, edits), signal))) {
-      throw configurationError("file_name", "the file was changed by someone else meanwhile; read it again");
-    }
-    return true;
+    return this.#change(name, 1, signal, (content) => withLines(content, edits));
   }
 
   /** The lines that match, sorted by file, and whether the store had more. */
@@ -149,24 +136,29 @@ export class MemoryFiles {
     return numbered;
   }
 
-  async #put(
+  /** Changes what a file holds, and again, so often in all, what another writer has made of it meanwhile. False when there is no such file. */
+  async #change(
     name: string,
-    { description, etag }: StoredMemory,
-    content: string,
+    attempts: number,
     signal: AbortSignal,
+    change: (content: string) => string,
   ): Promise<boolean> {
-    try {
-      await this.#store.write(this.#pathOf(name), formatMemory(content, description), {
-        ...this.#scope(signal),
-        ifMatch: etag,
-      });
-      return true;
-    } catch (error) {
-      if (isAgentFrameworkError(error, "conflict")) {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const memory = await this.read(name, signal);
+      if (memory === undefined) {
         return false;
       }
-      throw error;
+      const text = formatMemory(change(memory.content), memory.description);
+      try {
+        await this.#store.write(this.#pathOf(name), text, { ...this.#scope(signal), ifMatch: memory.etag });
+        return true;
+      } catch (error) {
+        if (!isAgentFrameworkError(error, "conflict")) {
+          throw error;
+        }
+      }
     }
+    throw configurationError("file_name", "the file was changed by someone else meanwhile; read it again");
   }
 
   /**

@@ -1,5 +1,5 @@
 import { configurationError } from "@agentfw/core";
-import { assertFilePath, foldFileName } from "@agentfw/core/files";
+import { assertFilePath, foldFileName } from "@agentfw/core/backend";
 import { hasInvisible } from "./memory-text.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { configurationError, type RunContext } from "@agentfw/core";
-import { assertFilePath, foldFileName } from "@agentfw/core/files";
+import { assertFilePath, foldFileName } from "@agentfw/core/backend";
 import { scopeSegment } from "./names.ts";
 
 /** The directory of memories that belong to a session. No scope may begin with it. */

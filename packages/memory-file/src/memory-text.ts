@@ -91,7 +91,8 @@ export function quoted(text: string): string {
  */
 export function quotedName(name: string): string {
   return inQuotes(name).replace(ODD, (odd) =>
-    Array.from({ length: odd.length }, (_, at) => `\\u${odd.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+    // In units and not in characters, as JSON has it.
+    odd.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }
 

@@ -1,5 +1,5 @@
 import { configurationError } from "@agentfw/core";
-import { assertFilePath, foldFileName } from "@agentfw/core/files";
+import { assertFilePath, foldFileName } from "@agentfw/core/backend";
 
 /**
  * Names that are kept as they are. Lower case only, because some file systems take `A` and `a` for one name; plain

@@ -1,20 +1,10 @@
 import fs, { type BigIntStats } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "@agentfw/core/backend";
-import { FileProblem, refusedError } from "./errors.ts";
-import {
-  close,
-  closeRead,
-  DIRECTORY,
-  lstat,
-  makeDirectory,
-  open,
-  openRoot,
-  removeDirectory,
-  stat,
-  sync,
-  unless,
-} from "./file-calls.ts";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
+import { inBatches } from "./batches.ts";
+import { refusedError } from "./errors.ts";
+import { close, closeRead, DIRECTORY, lstat, makeDirectory, open, openRoot, stat, sync, unless } from "./file-calls.ts";
 
 /** A directory of the store, reached without following a link. Close it. */
 export interface OpenDirectory {
@@ -120,7 +110,7 @@ class NamedDirectory implements OpenDirectory {
 
   async enter(name: string): Promise<OpenDirectory | undefined> {
     const path = this.at(name);
-    const status = await unless(["ENOENT", "ENOTDIR"], lstat(path));
+    const status = await unless(["ENOTDIR"], lstat(path));
     if (status === undefined) {
       return undefined;
     }
@@ -134,6 +124,9 @@ class NamedDirectory implements OpenDirectory {
   async verify(): Promise<void> {
     for (const { path, identity } of this.#components) {
       const status = await lstat(path);
+      if (status === undefined) {
+        throw new FileProblem("ENOENT", "a directory was removed");
+      }
       if (!status.isDirectory() || `${status.dev}:${status.ino}` !== identity) {
         throw refusedError("a directory was replaced");
       }
@@ -181,7 +174,7 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
     return undefined;
   }
   if (code === "ENOTDIR") {
-    const status = await unless(["ENOENT"], lstat(parent.at(name)));
+    const status = await lstat(parent.at(name));
     if (status === undefined || status.isFile()) {
       return undefined;
     }
@@ -191,16 +184,8 @@ async function notEntered(parent: OpenDirectory, name: string, error: unknown): 
 }
 
 /** What these entries of a directory are, in their order; undefined for one that is gone. */
-export async function statusesIn(
-  directory: OpenDirectory,
-  names: readonly string[],
-): Promise<(BigIntStats | undefined)[]> {
-  const statuses: (BigIntStats | undefined)[] = [];
-  for (let index = 0; index < names.length; index += AT_ONCE) {
-    const some = names.slice(index, index + AT_ONCE);
-    statuses.push(...(await Promise.all(some.map((name) => unless(["ENOENT"], lstat(directory.at(name)))))));
-  }
-  return statuses;
+export function statusesIn(directory: OpenDirectory, names: readonly string[]): Promise<(BigIntStats | undefined)[]> {
+  return inBatches(names, AT_ONCE, (name) => lstat(directory.at(name)));
 }
 
 /** Makes one directory in another. False when the name is taken. */
@@ -215,7 +200,7 @@ export async function makeIn(parent: OpenDirectory, name: string): Promise<boole
 /** Removes an empty directory from another. False when it is not empty or not there. */
 export async function removeIn(parent: OpenDirectory, name: string): Promise<boolean> {
   try {
-    await removeDirectory(parent.at(name));
+    await rmdir(parent.at(name));
     return true;
   } catch {
     // Tidying up is no reason to fail a delete.

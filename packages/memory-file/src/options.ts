@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { assertCount, assertTimeout, configurationError, type DiagnosticHandler } from "@agentfw/core";
-import { assertOptions, assertWithin } from "@agentfw/core/backend";
+import { assertCount, assertTimeout, type DiagnosticHandler } from "@agentfw/core";
+import { assertOptions, assertPath, assertWithin } from "@agentfw/core/backend";
 
 /** Options of `FileSystemFileStore`. */
 export interface FileSystemFileStoreOptions {
@@ -39,9 +39,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
  * @throws `configuration` naming the option and the rule.
  */
 export function resolveOptions(root: string, options: FileSystemFileStoreOptions): Settings {
-  if (typeof root !== "string" || root.trim() === "" || root.includes("\0")) {
-    throw configurationError("root", "must be a non-empty path without NUL");
-  }
+  assertPath(root, "root");
   assertOptions(options, "options", KNOWN, { fsync: "boolean", onDiagnostic: "function" });
   const { maxFileBytes = 1024 * 1024, maxFiles = 1000, maxTotalBytes = 32 * 1024 * 1024 } = options;
   const { fsync = true, timeoutMs = 5000, onDiagnostic } = options;

@@ -23,10 +23,7 @@ export async function assertRoom(
   { maxFiles, maxTotalBytes, maxFileBytes }: Settings,
 ): Promise<void> {
   if (previous === undefined && files.length >= maxFiles) {
-    throw storeError(
-      "too_large",
-      `there are ${files.length} files already, and at most ${maxFiles} are allowed; delete one first`,
-    );
+    throw storeError("too_large", `files: at most ${maxFiles} are allowed; delete one first`);
   }
   if (size <= (previous ?? 0) || (files.length + 1) * maxFileBytes <= maxTotalBytes) {
     return;
@@ -37,7 +34,7 @@ export async function assertRoom(
   if (total + size > maxTotalBytes) {
     throw storeError(
       "too_large",
-      `the other files have ${total} bytes, and with these ${size} there would be more than the ${maxTotalBytes} that are allowed; shorten or delete something first`,
+      `files: ${size} bytes beside the others' ${total} are above the limit of ${maxTotalBytes}; shorten or delete something first`,
     );
   }
 }

@@ -1,10 +1,11 @@
 import type { BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { type FileEntry, type FileMatch, report } from "@agentfw/core";
 import { systemCode } from "@agentfw/core/backend";
 import { type FileSearchLimits, type SearchedFile, searchFiles } from "@agentfw/core/files";
 import type { Directories } from "./directories.ts";
 import { refusedError, storeError } from "./errors.ts";
-import { closeRead, fstatNow, lstat, open, READ_ONLY, readAll, readDirectory, unless } from "./file-calls.ts";
+import { closeRead, fstatNow, open, READ_ONLY, readAll, unless } from "./file-calls.ts";
 import { isFileName, isReserved } from "./names.ts";
 import { type OpenDirectory, statusesIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
@@ -41,28 +42,17 @@ export class Reading {
   }
 
   async read({ directory, name }: Place): Promise<ReadFile | undefined> {
-    const found = await this.#directories.find(directory);
-    if (found === undefined) {
-      return undefined;
-    }
-    return using(found, async () =>
+    return this.#directories.within(directory, async (found) =>
       (await this.#directories.isSpelled(found, name)) ? this.#readIn(found, name) : undefined,
     );
   }
 
   async exists({ directory, name }: Place): Promise<boolean> {
-    const found = await this.#directories.find(directory);
-    if (found === undefined) {
-      return false;
-    }
-    return using(found, async () => {
-      const status = await unless(["ENOENT"], lstat(found.at(name)));
-      if (status === undefined || status.isDirectory() || !(await this.#directories.isSpelled(found, name))) {
-        return false;
-      }
+    const status = await this.#directories.within(directory, (found) => this.#directories.fileIn(found, name));
+    if (status !== undefined) {
       assertPlainFile(status, name);
-      return true;
-    });
+    }
+    return status !== undefined;
   }
 
   /** The paths of all files below a directory, sorted. */
@@ -102,13 +92,13 @@ export class Reading {
   /** The texts of all files below a directory, in the order of their paths. Files that are no text are left out. */
   async *#texts(folder: Folder, assertWanted: () => void): AsyncGenerator<SearchedFile> {
     const paths = await this.list(folder, assertWanted);
-    for (const { parent, names } of runsOf(paths)) {
-      const opened = await this.#directories.find([...folder.owner, ...parent]);
+    for (const { prefix, names } of runsOf(paths)) {
+      const opened = await this.#directories.find([...folder.owner, ...prefix.split("/").slice(0, -1)]);
       if (opened === undefined) {
         continue;
       }
       try {
-        yield* this.#textsIn(opened, [...parent, ""].join("/"), names, assertWanted);
+        yield* this.#textsIn(opened, prefix, names, assertWanted);
       } finally {
         await opened.close();
       }
@@ -178,10 +168,7 @@ export class Reading {
       assertPlainFile(status, name);
       await directory.verify();
       if (status.size > BigInt(this.#settings.maxFileBytes)) {
-        throw storeError(
-          "too_large",
-          `the file has ${status.size} bytes, more than the ${this.#settings.maxFileBytes} that are read`,
-        );
+        throw storeError("too_large", `the file is above the limit of ${this.#settings.maxFileBytes} bytes`);
       }
       return { text: textOf(await readAll(descriptor, Number(status.size))), etag: etagOf(status) };
     } finally {
@@ -191,15 +178,14 @@ export class Reading {
 
   /** Calls `visit` for each directory from here down, with the names of its files and what stands before them in a path. */
   async #walk({ owner, segments }: Folder, visit: Visit): Promise<void> {
-    const start = await this.#directories.find([...owner, ...segments]);
-    if (start !== undefined) {
-      const prefix = segments.map((segment) => `${segment}/`).join("");
-      await using(start, () => this.#walkIn(start, prefix, owner.length === 0, visit));
-    }
+    const prefix = segments.map((segment) => `${segment}/`).join("");
+    await this.#directories.within([...owner, ...segments], (start) =>
+      this.#walkIn(start, prefix, owner.length === 0, visit),
+    );
   }
 
   async #walkIn(directory: OpenDirectory, prefix: string, isUnowned: boolean, visit: Visit): Promise<void> {
-    const all = await readDirectory(directory.at(""));
+    const all = await readdir(directory.at(""), { withFileTypes: true });
     const entries = all.filter(({ name }) => isFileName(name) && !(isUnowned && prefix === "" && isReserved(name)));
     await visit(
       directory,
@@ -234,17 +220,15 @@ function textOf(bytes: Buffer): string {
 }
 
 /** Neighbors in the same directory together, so that it is opened once for them. */
-function runsOf(paths: readonly string[]): { readonly parent: readonly string[]; readonly names: string[] }[] {
-  const runs: { key: string; parent: readonly string[]; names: string[] }[] = [];
+function runsOf(paths: readonly string[]): { readonly prefix: string; readonly names: string[] }[] {
+  const runs: { prefix: string; names: string[] }[] = [];
   for (const path of paths) {
-    const cut = path.lastIndexOf("/");
-    const key = path.slice(0, Math.max(0, cut));
-    let last = runs.at(-1);
-    if (last?.key !== key) {
-      last = { key, parent: key === "" ? [] : key.split("/"), names: [] };
-      runs.push(last);
+    const cut = path.lastIndexOf("/") + 1;
+    const prefix = path.slice(0, cut);
+    if (runs.at(-1)?.prefix !== prefix) {
+      runs.push({ prefix, names: [] });
     }
-    last.names.push(path.slice(cut + 1));
+    runs.at(-1)?.names.push(path.slice(cut));
   }
   return runs;
 }

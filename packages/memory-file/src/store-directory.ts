@@ -1,6 +1,6 @@
+import { FileProblem } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { FileProblem } from "./errors.ts";
-import { lstat, unless } from "./file-calls.ts";
+import { lstat } from "./file-calls.ts";
 import type { Locks } from "./locks.ts";
 import { STORE_DIRECTORY } from "./names.ts";
 import { makeIn, type OpenDirectory, using } from "./open-directory.ts";
@@ -21,7 +21,14 @@ export class StoreDirectory {
   async open(): Promise<OpenDirectory> {
     const root = await this.#directories.rootForWriting();
     return using(root, async () => {
-      const store = (await root.enter(STORE_DIRECTORY)) ?? (await this.#make(root));
+      let store = await root.enter(STORE_DIRECTORY);
+      if (store === undefined) {
+        await makeIn(root, STORE_DIRECTORY);
+        store = await root.enter(STORE_DIRECTORY);
+      }
+      if (store === undefined) {
+        throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
+      }
       if (!this.#isSwept) {
         this.#isSwept = true;
         // Neither is a reason to fail a write; the next store tries again.
@@ -31,20 +38,11 @@ export class StoreDirectory {
       return store;
     });
   }
-
-  async #make(root: OpenDirectory): Promise<OpenDirectory> {
-    await makeIn(root, STORE_DIRECTORY);
-    const store = await root.enter(STORE_DIRECTORY);
-    if (store === undefined) {
-      throw new FileProblem("ENOTDIR", "the directory of the store cannot be made");
-    }
-    return store;
-  }
 }
 
 /** What is in there means nothing to another machine. Not done with the directory, because a crash may part the two. */
 async function hideFromGit(store: OpenDirectory): Promise<void> {
-  if ((await unless(["ENOENT"], lstat(store.at(".gitignore")))) !== undefined) {
+  if ((await lstat(store.at(".gitignore"))) !== undefined) {
     return;
   }
   const file = await UnfinishedFile.write(store, Buffer.from("*\n"), false);

@@ -1,13 +1,13 @@
 import { configurationError } from "@agentfw/core";
 import { assertOptions } from "@agentfw/core/backend";
 
-/** The arguments of a call, as they came from the model. */
+/** The arguments of a call, or an edit among them, as they came from the model. */
 export class ToolArguments {
   readonly #values: ReadonlyMap<string, unknown>;
 
-  /** @throws `configuration` for anything but an object, and for members that the tool does not have. */
-  constructor(args: unknown, known: readonly string[]) {
-    assertOptions(args, "arguments", known);
+  /** @throws `configuration` for anything but an object, and for members that there are none of. */
+  constructor(args: unknown, field: string, known: readonly string[]) {
+    assertOptions(args, field, known);
     this.#values = new Map(Object.entries(args));
   }
 

@@ -29,13 +29,9 @@ function reasonOf(error: unknown): string {
   return sentence ?? "the memory store failed";
 }
 
-function isOfTheModel(error: unknown): error is AgentFrameworkError {
+/** True for what the model did wrong; all else is for the operator to know. */
+export function isOfTheModel(error: unknown): error is AgentFrameworkError {
   return isAgentFrameworkError(error) && OF_THE_MODEL.includes(error.code);
-}
-
-/** True for what the operator should know about: not what the model did wrong. */
-export function isOperational(error: unknown): boolean {
-  return !isOfTheModel(error);
 }
 
 /** True for a run that was given up, which no tool may turn into an answer. */

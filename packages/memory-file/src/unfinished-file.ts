@@ -1,4 +1,4 @@
-import { CREATE_NEW, close, open, rename, syncData, unless, unlink, writeAll } from "./file-calls.ts";
+import { CREATE_NEW, close, open, rename, syncData, unlink, writeAll } from "./file-calls.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { etagOf, stampAfter } from "./stamps.ts";
 import { newIdentity } from "./writer-identity.ts";
@@ -51,7 +51,7 @@ export class UnfinishedFile {
   async close(): Promise<void> {
     await close(this.#descriptor);
     if (!this.#isMoved) {
-      await unless(["ENOENT"], unlink(this.#store.at(this.#name)));
+      await unlink(this.#store.at(this.#name));
     }
   }
 }

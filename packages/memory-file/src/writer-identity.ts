@@ -48,9 +48,6 @@ export async function livenessOf(identity: string): Promise<Liveness> {
   if (space !== own.space) {
     return "unknown";
   }
-  if (!isRunning(Number(pid))) {
-    return "dead";
-  }
   const found = await startOf(pid);
   if (found === "ended") {
     return "dead";

@@ -1,10 +1,10 @@
-import { systemCode } from "@agentfw/core/backend";
-import { foldFileName } from "@agentfw/core/files";
-import type { Progress } from "./calls.ts";
+import type { BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { type CallProgress, FileProblem, foldFileName, systemCode } from "@agentfw/core/backend";
 import type { Directories } from "./directories.ts";
-import { FileProblem, refusedError, storeError } from "./errors.ts";
-import { lstat, readDirectory, readNames, unless, unlink } from "./file-calls.ts";
-import { type HeldLock, Locks, lockKey } from "./locks.ts";
+import { refusedError, storeError } from "./errors.ts";
+import { lstat, unlink } from "./file-calls.ts";
+import { type HeldLock, Locks } from "./locks.ts";
 import { isReserved } from "./names.ts";
 import { makeIn, type OpenDirectory, removeIn, using } from "./open-directory.ts";
 import type { Settings } from "./options.ts";
@@ -45,13 +45,22 @@ export class Writing {
   }
 
   /** Writes a whole file under its conditions. */
-  write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+  write(place: Place, bytes: Buffer, conditions: Conditions, progress: CallProgress): Promise<{ etag: string }> {
     return this.#underWay.track(this.#write(place, bytes, conditions, progress));
   }
 
   /** Deletes a file; directories that are empty then go with it. */
-  delete(place: Place, progress: Progress): Promise<boolean> {
-    return this.#underWay.track(this.#delete(place, progress));
+  async delete(place: Place, progress: CallProgress): Promise<boolean> {
+    const deleting = this.#directories.within(place.directory, async (directory) =>
+      (await this.#directories.fileIn(directory, place.name)) === undefined
+        ? false
+        : using(await this.#storeDirectory.open(), (store) =>
+            this.#locks.hold(store, place.directory, progress, (lock) =>
+              this.#remove(directory, place, lock, progress),
+            ),
+          ),
+    );
+    return (await this.#underWay.track(deleting)) ?? false;
   }
 
   /** Resolves when everything under way has ended. */
@@ -59,7 +68,7 @@ export class Writing {
     return this.#underWay.settled();
   }
 
-  async #write(place: Place, bytes: Buffer, conditions: Conditions, progress: Progress): Promise<{ etag: string }> {
+  async #write(place: Place, bytes: Buffer, conditions: Conditions, progress: CallProgress): Promise<{ etag: string }> {
     return using(await this.#storeDirectory.open(), async (store) => {
       await this.#assertLikely(place, conditions);
       // The long part, content on its way to the disk, is done before anyone has to wait.
@@ -74,18 +83,12 @@ export class Writing {
     });
   }
 
-  async #delete(place: Place, progress: Progress): Promise<boolean> {
-    const directory = await this.#directories.find(place.directory);
-    return directory === undefined ? false : using(directory, () => this.#deleteFrom(directory, place, progress));
-  }
-
   /** Refuses what would be refused later anyhow, before any content is written. What counts is looked at under the lock. */
   async #assertLikely({ directory, name }: Place, conditions: Conditions): Promise<void> {
     if (conditions.ifMatch === undefined && conditions.ifNoneMatch === undefined) {
       return;
     }
-    const found = await this.#directories.find(directory);
-    const status = found && (await using(found, () => unless(["ENOENT"], lstat(found.at(name)))));
+    const status = await this.#directories.within(directory, (found) => lstat(found.at(name)));
     if (status?.isFile()) {
       assertConditions(conditions, etagOf(status));
     }
@@ -93,14 +96,7 @@ export class Writing {
 
   async #put(file: UnfinishedFile, size: number, call: PutCall): Promise<{ etag: string }> {
     const { place, directory, lock, progress, conditions } = call;
-    const entries = await readDirectory(directory.at(""));
-    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    const names = entries.map(({ name }) => name);
-    assertNoTwin(names, place.name);
-    const existing = await unless(["ENOENT"], lstat(directory.at(place.name)));
-    if (existing !== undefined) {
-      assertSpelled(names, place.name);
-    }
+    const { files, existing } = await lookUp(directory, place.name);
     if (existing?.isDirectory()) {
       throw storeError("conflict", "a directory has the name of the file");
     }
@@ -115,33 +111,18 @@ export class Writing {
       this.#settings,
     );
     const etag = await file.stamp(existing?.mtimeNs);
-    lock.assertFresh();
-    progress.beforeChange();
+    lock.beforeChange();
     await file.moveTo(directory, place.name);
     progress.afterChange();
     return { etag };
   }
 
-  async #deleteFrom(directory: OpenDirectory, place: Place, progress: Progress): Promise<boolean> {
-    if (!(await this.#isDeletable(directory, place.name))) {
+  async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: CallProgress): Promise<boolean> {
+    if ((await this.#directories.fileIn(directory, place.name)) === undefined) {
       return false;
     }
-    return using(await this.#storeDirectory.open(), (store) =>
-      this.#locked(store, place.directory, progress, (lock) => this.#remove(directory, place, lock, progress)),
-    );
-  }
-
-  async #remove(directory: OpenDirectory, place: Place, lock: HeldLock, progress: Progress): Promise<boolean> {
-    if (!(await this.#isDeletable(directory, place.name))) {
-      return false;
-    }
-    lock.assertFresh();
-    progress.beforeChange();
-    const isRemoved = await unless(
-      ["ENOENT"],
-      unlink(directory.at(place.name)).then(() => true),
-    );
-    if (isRemoved !== true) {
+    lock.beforeChange();
+    if (!(await unlink(directory.at(place.name)))) {
       return false;
     }
     await directory.verify();
@@ -153,23 +134,10 @@ export class Writing {
     return true;
   }
 
-  async #isDeletable(directory: OpenDirectory, name: string): Promise<boolean> {
-    const status = await unless(["ENOENT", "ENOTDIR"], lstat(directory.at(name)));
-    if (status === undefined || status.isDirectory() || !(await this.#directories.isSpelled(directory, name))) {
-      return false;
-    }
-    if (!status.isFile()) {
-      throw refusedError(name);
-    }
-    return true;
-  }
-
   /** Removes directories that are empty, from the innermost on. A writer that needs one of them makes it again. */
   async #prune(segments: readonly string[]): Promise<void> {
-    for (let depth = segments.length; depth > 0; depth -= 1) {
-      const parent = await this.#directories.find(segments.slice(0, depth - 1));
-      const name = segments[depth - 1];
-      if (parent === undefined || name === undefined || !(await using(parent, () => removeIn(parent, name)))) {
+    for (const [depth, name] of [...segments.entries()].reverse()) {
+      if (!(await this.#directories.within(segments.slice(0, depth), (parent) => removeIn(parent, name)))) {
         return;
       }
     }
@@ -179,13 +147,13 @@ export class Writing {
   async #inDirectory<T>(
     place: Place,
     store: OpenDirectory,
-    progress: Progress,
+    progress: CallProgress,
     work: (directory: OpenDirectory, lock: HeldLock) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await using(await this.#ensure(place.directory, store, progress), async (directory) => {
-          const result = await this.#locked(store, place.directory, progress, (lock) => work(directory, lock));
+          const result = await this.#locks.hold(store, place.directory, progress, (lock) => work(directory, lock));
           if (this.#settings.fsync) {
             await directory.sync();
           }
@@ -201,44 +169,31 @@ export class Writing {
     }
   }
 
-  #locked<T>(
-    store: OpenDirectory,
-    directory: readonly string[],
-    progress: Progress,
-    work: (lock: HeldLock) => Promise<T>,
-  ): Promise<T> {
-    return this.#locks.hold(store, lockKey(directory), () => progress.assertWanted(), work);
-  }
-
-  async #ensure(segments: readonly string[], store: OpenDirectory, progress: Progress): Promise<OpenDirectory> {
+  async #ensure(segments: readonly string[], store: OpenDirectory, progress: CallProgress): Promise<OpenDirectory> {
     let directory = await this.#directories.rootForWriting();
     for (const [depth, name] of segments.entries()) {
       directory = await using(directory, async (parent) => {
         const existing = (await this.#directories.isSpelled(parent, name)) ? await parent.enter(name) : undefined;
         const make = () => this.#makeDirectory(parent, name);
-        return existing ?? this.#locked(store, segments.slice(0, depth), progress, make);
+        return existing ?? this.#locks.hold(store, segments.slice(0, depth), progress, make);
       });
     }
     return directory;
   }
 
   async #makeDirectory(parent: OpenDirectory, name: string): Promise<OpenDirectory> {
-    assertNoTwin(await readNames(parent.at("")), name);
+    await lookUp(parent, name);
     await parent.verify();
     if ((await makeIn(parent, name)) && this.#settings.fsync) {
       await parent.sync();
     }
-    const names = await readNames(parent.at(""));
     // Looked at afterwards: a delete may have removed it meanwhile, but whoever makes it again needs the lock.
-    const status = await unless(["ENOENT"], lstat(parent.at(name)));
-    if (status !== undefined) {
-      assertSpelled(names, name);
-    }
+    const { existing } = await lookUp(parent, name);
     const made = await parent.enter(name);
     if (made !== undefined) {
       return made;
     }
-    throw status?.isFile()
+    throw existing?.isFile()
       ? storeError("conflict", "a file has the name of a directory")
       : new FileProblem("ENOENT", "the directory was removed again");
   }
@@ -248,24 +203,29 @@ interface PutCall {
   readonly place: Place;
   readonly directory: OpenDirectory;
   readonly lock: HeldLock;
-  readonly progress: Progress;
+  readonly progress: CallProgress;
   readonly conditions: Conditions;
 }
 
-const TWIN = "a name that differs only in case or Unicode form exists";
-
-function assertNoTwin(names: readonly string[], name: string): void {
+/**
+ * The files of a directory, and what has the name among all that is in it.
+ *
+ * @throws `conflict` for a name that the file system takes for another one, or that another file system would.
+ */
+async function lookUp(
+  directory: OpenDirectory,
+  name: string,
+): Promise<{ files: string[]; existing: BigIntStats | undefined }> {
+  const entries = await readdir(directory.at(""), { withFileTypes: true });
+  const existing = await lstat(directory.at(name));
   const folded = foldFileName(name);
-  if (names.some((other) => other !== name && foldFileName(other) === folded && !isReserved(other))) {
-    throw storeError("conflict", TWIN);
+  const isTwin = (other: string) => foldFileName(other) === folded && !isReserved(other);
+  // What is found under a name that is not listed has another one: file systems take more for one name than we know.
+  const isListed = entries.some((entry) => entry.name === name);
+  if (entries.some((entry) => entry.name !== name && isTwin(entry.name)) || (existing !== undefined && !isListed)) {
+    throw storeError("conflict", "a name that differs only in case or Unicode form exists");
   }
-}
-
-/** What is found under a name that is not listed has another one: file systems take more for one name than we know. */
-function assertSpelled(names: readonly string[], name: string): void {
-  if (!names.includes(name)) {
-    throw storeError("conflict", TWIN);
-  }
+  return { files: entries.filter((entry) => entry.isFile()).map((entry) => entry.name), existing };
 }
 
 function assertConditions({ ifMatch, ifNoneMatch }: Conditions, current: string | undefined): void {

@@ -2,7 +2,6 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { AgentFrameworkError, isAgentFrameworkError } from "@agentfw/core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { toFrameworkError } from "../src/errors.ts";
 import { FileSystemFileStore } from "../src/index.ts";
 import { codeOf, openStore, tree } from "./support/store.ts";
 
@@ -23,38 +22,43 @@ function failing(
 }
 
 describe("an error of the system", () => {
+  /** What a write rejects with whose content cannot be written. */
+  async function errorOf(cause: unknown): Promise<unknown> {
+    const { store } = await openStore();
+    await store.write("a.md", "before");
+    const spy = vi.spyOn(fs, "write").mockImplementation(((...args: unknown[]) => {
+      Reflect.apply(args.at(-1) as () => void, undefined, [cause]);
+    }) as never);
+    const error: unknown = await store.write("a.md", "after").catch((reason: unknown) => reason);
+    spy.mockRestore();
+    return error;
+  }
+
   test.each([
-    ["EACCES", "unauthorized"],
-    ["EPERM", "unauthorized"],
-    ["EROFS", "unauthorized"],
-    ["ELOOP", "unauthorized"],
-    ["ENXIO", "unauthorized"],
-    ["EFBIG", "too_large"],
-    ["ENAMETOOLONG", "configuration"],
-    ["ENOSPC", "unavailable"],
-    ["EDQUOT", "unavailable"],
-    ["EMFILE", "unavailable"],
-    ["EIO", "unavailable"],
-    ["ENOENT", "unavailable"],
-    ["ENOTDIR", "unavailable"],
-    ["EWHATEVER", "unavailable"],
-  ])("%s is %s, and its own words are in the cause only", (code, expected) => {
+    ["EACCES", "unauthorized", "permission denied"],
+    ["ELOOP", "unauthorized", "a link or a device stands where a file should be"],
+    ["ENXIO", "unauthorized", "a link or a device stands where a file should be"],
+    ["EFBIG", "too_large", "the file would grow above the limit of the system"],
+    ["ENAMETOOLONG", "configuration", "directory or path: too long for the file system"],
+    ["ENOSPC", "unavailable", "no space left on the device"],
+    ["EWHATEVER", "unavailable", "the file system answered EWHATEVER"],
+  ])("%s is %s, and its own words are in the cause only", async (code, expected, reason) => {
     const cause = systemError(code);
-    const error = toFrameworkError(cause, "write");
+    const error = await errorOf(cause);
     expect(isAgentFrameworkError(error) && error.code).toBe(expected);
-    expect(isAgentFrameworkError(error) && error.cause).toBe(cause);
+    expect(error).toMatchObject({ message: `[memory-file] write: ${reason}`, cause });
     expect(String(error)).not.toContain("/home");
   });
 
-  test("of the framework, of an abort or of the program passes through", () => {
-    const errors = [
+  test("of the framework, of an abort or of the program passes through", async () => {
+    for (const error of [
       new AgentFrameworkError("conflict", "x"),
       new DOMException("x", "AbortError"),
       new TypeError("x"),
       Object.assign(new Error("x"), { code: "ERR_INVALID_ARG_TYPE" }),
-      "text",
-    ];
-    expect(errors.map((error) => toFrameworkError(error, "write"))).toEqual(errors);
+    ]) {
+      expect(await errorOf(error)).toBe(error);
+    }
   });
 });
 

@@ -140,6 +140,6 @@ test("a file that one writer changes all the time is an error for the other, not
   const run = await beginOn(store);
   reads = 0;
   const answer = await run.call("replace", { file_name: "a.md", old_string: "x", new_string: "y" });
-  expect(answer).toMatch(/^Error: .*changed by others all the time/);
+  expect(answer).toMatch(/^Error: .*file_name: the file was changed by someone else meanwhile/);
   expect(reads).toBe(10);
 });

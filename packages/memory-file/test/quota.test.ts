@@ -55,15 +55,15 @@ describe("a limit", () => {
     const run = await beginOn(store);
     const write = (file_name: string, content: string) => run.call("write", { file_name, content });
     expect(await write("a.md", "x".repeat(21))).toBe(
-      "Error: could not write the file: the text has 21 bytes, and a file may have at most 20.",
+      "Error: could not write the file: text: above the limit of 20 bytes.",
     );
     await write("a.md", "x".repeat(20));
     expect(await write("b.md", "x".repeat(11))).toBe(
-      "Error: could not write the file: the other files have 20 bytes, and with these 11 there would be more than the 30 that are allowed; shorten or delete something first.",
+      "Error: could not write the file: files: 11 bytes beside the others' 20 are above the limit of 30; shorten or delete something first.",
     );
     await write("b.md", "x");
     expect(await write("c.md", "x")).toBe(
-      "Error: could not write the file: there are 2 files already, and at most 2 are allowed; delete one first.",
+      "Error: could not write the file: files: at most 2 are allowed; delete one first.",
     );
     expect(await run.call("ls")).toHaveLength(2);
   });

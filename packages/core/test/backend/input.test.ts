@@ -7,6 +7,7 @@ import {
   assertOneOf,
   assertOptions,
   assertOwner,
+  assertPath,
   assertRange,
   assertStateText,
   assertTagLimits,
@@ -191,5 +192,18 @@ describe("Values and tags of a state", () => {
     expect(outcome(() => assertTagLimits({ a: "", b: "", c: "" }, limits))).toBe(
       "configuration: tags: must be at most 2",
     );
+  });
+});
+
+describe("A path", () => {
+  it("is any text that is not blank, without NUL", () => {
+    for (const path of ["data", "/var/lib/data", "C:\\data", " a", "ü"]) {
+      expect(outcome(() => assertPath(path, "directory"))).toBe("passes");
+    }
+    for (const other of ["", " ", "a\0b", 7, null, undefined, {}]) {
+      expect(outcome(() => assertPath(other, "directory"))).toBe(
+        "configuration: directory: must be a path that is not blank, without NUL",
+      );
+    }
   });
 });

@@ -1,14 +1,14 @@
 import { vi } from "vitest";
-import { engineSources } from "../../src/load-engines.ts";
+import { engineSource } from "../../src/load-engine.ts";
 
-/** Holds back a part that is loaded on demand, for what is made from now on. */
-export async function holdEngine(name: keyof typeof engineSources): Promise<{ release(): void }> {
-  const engine = await engineSources[name]();
+/** Holds back the part that is loaded on demand, for what is made from now on. */
+export async function holdEngine(): Promise<{ release(): void }> {
+  const engine = await engineSource.load();
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  vi.spyOn(engineSources, name).mockImplementation((() => gate.then(() => engine)) as never);
+  vi.spyOn(engineSource, "load").mockImplementation(() => gate.then(() => engine));
   return { release };
 }
 
