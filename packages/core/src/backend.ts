@@ -1,7 +1,7 @@
 /**
  * What those who write a backend need and must not decide for themselves: what options and arguments are refused, in the
  * same words everywhere; what a connection that cannot be made means; a part that is loaded on demand; calls that wait for
- * each other. An entry of its own, because an agent needs none of it.
+ * each other; writes of several steps. An entry of its own, because an agent needs none of it.
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
@@ -9,6 +9,7 @@ export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./b
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { Progress, runWithProgress } from "./backend/progress.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
