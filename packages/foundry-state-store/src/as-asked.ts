@@ -1,6 +1,6 @@
-import { configurationError, type DiagnosticHandler, report } from "@agentfw/core";
+import { configurationError, report } from "@agentfw/core";
 import { PROVIDER } from "./errors.ts";
-import type { StoreCreationOptions } from "./options.ts";
+import type { CommonSettings } from "./options.ts";
 import type { StateStoreProperties } from "./types.ts";
 
 /**
@@ -9,26 +9,15 @@ import type { StateStoreProperties } from "./types.ts";
  *
  * @throws `configuration`
  */
-export function assertAsAsked(
-  properties: StateStoreProperties,
-  {
-    userIsolation,
-    itemTtlSeconds,
-    onMismatch,
-  }: Pick<StoreCreationOptions, "userIsolation" | "itemTtlSeconds" | "onMismatch">,
-  onDiagnostic: DiagnosticHandler | undefined,
-): void {
-  if (onMismatch === "ignore") {
-    return;
-  }
-  if (userIsolation !== undefined && userIsolation !== properties.userIsolation) {
-    throw configurationError("userIsolation", `the store exists, and was created with ${properties.userIsolation}`);
-  }
-  if (itemTtlSeconds !== undefined && itemTtlSeconds !== properties.itemTtlSeconds) {
-    const message = `the store exists, and was created with ${properties.itemTtlSeconds}`;
-    if (onMismatch === "fail") {
-      throw configurationError("itemTtlSeconds", message);
+export function assertAsAsked(properties: StateStoreProperties, { asked, onDiagnostic }: CommonSettings): void {
+  for (const field of ["userIsolation", "itemTtlSeconds"] as const) {
+    if (asked.onMismatch === "ignore" || asked[field] === undefined || asked[field] === properties[field]) {
+      continue;
     }
-    report(onDiagnostic, { type: "store_differs", provider: PROVIDER, message: `itemTtlSeconds: ${message}` });
+    const message = `the store exists, and was created with ${properties[field]}`;
+    if (asked.onMismatch === "fail" || field === "userIsolation") {
+      throw configurationError(field, message);
+    }
+    report(onDiagnostic, { type: "store_differs", provider: PROVIDER, message: `${field}: ${message}` });
   }
 }

@@ -32,17 +32,16 @@ export interface Moment {
   readonly ttlSeconds: number;
 }
 
-/** What became of a write. */
+/** What became of a write, with the item that is there now; of a refused one, with the one that was in its way. */
 export type WriteResult =
-  | { readonly outcome: "created" | "replaced"; readonly item: StoredItem }
-  | { readonly outcome: "exists"; readonly etag: string }
-  | { readonly outcome: "mismatch"; readonly etag: string | undefined };
+  | { readonly outcome: "created" | "replaced" | "exists"; readonly item: StoredItem }
+  | { readonly outcome: "mismatch"; readonly item: StoredItem | undefined };
 
-/** What became of a delete. */
-export type DeleteResult =
-  | { readonly outcome: "deleted"; readonly id: string }
-  | { readonly outcome: "absent" }
-  | { readonly outcome: "mismatch"; readonly etag: string | undefined };
+/** What became of a delete, with the item that was there. */
+export interface DeleteResult {
+  readonly outcome: "deleted" | "mismatch";
+  readonly item: StoredItem | undefined;
+}
 
 /** A place in the order of creation. */
 export interface Position {
@@ -70,23 +69,18 @@ export interface Listed {
 export class Partition {
   readonly #items = new Map<string, StoredItem>();
   /** In the order of creation, by the second, and by a random id within one. */
-  readonly #order: StoredItem[] = [];
+  readonly #order: StoredItem[];
 
-  constructor(items: Iterable<StoredItem> = []) {
+  constructor(items: readonly StoredItem[] = []) {
     for (const item of items) {
       this.#items.set(item.key, item);
-      this.#order.push(item);
     }
-    this.#order.sort(compare);
+    this.#order = [...items].sort(compare);
   }
 
   /** Every item, whether it has expired or not. */
-  items(): IterableIterator<StoredItem> {
-    return this.#items.values();
-  }
-
-  get size(): number {
-    return this.#items.size;
+  get items(): readonly StoredItem[] {
+    return this.#order;
   }
 
   /** The item, unless it has expired by `now`. */
@@ -97,43 +91,31 @@ export class Partition {
 
   create(write: Write, moment: Moment): WriteResult {
     const existing = this.get(write.key, moment.now);
-    return existing === undefined ? this.#add(write, moment) : { outcome: "exists", etag: existing.etag };
+    return existing === undefined ? this.#write(write, moment, undefined) : { outcome: "exists", item: existing };
   }
 
   set(write: Write, moment: Moment): WriteResult {
     const existing = this.get(write.key, moment.now);
-    const { ifMatch } = write;
-    if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
-      return { outcome: "mismatch", etag: existing?.etag };
-    }
-    if (existing === undefined) {
-      return this.#add(write, moment);
-    }
-    const { id, createdAt } = existing;
-    const item = { ...itemOf(write, moment), id, createdAt };
-    this.put(item);
-    return { outcome: "replaced", item };
+    return matches(existing, write.ifMatch)
+      ? this.#write(write, moment, existing)
+      : { outcome: "mismatch", item: existing };
   }
 
   delete(key: string, now: number, ifMatch?: string): DeleteResult {
-    const existing = this.get(key, now);
-    if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
-      return { outcome: "mismatch", etag: existing?.etag };
+    const item = this.get(key, now);
+    if (!matches(item, ifMatch)) {
+      return { outcome: "mismatch", item };
     }
     this.remove(key);
-    return existing === undefined ? { outcome: "absent" } : { outcome: "deleted", id: existing.id };
+    return { outcome: "deleted", item };
   }
 
   /** Puts an item in its place, whatever is there. */
   put(item: StoredItem): void {
-    const existing = this.#items.get(item.key);
-    const place = this.#placeOf(existing ?? item);
-    const isSamePlace = existing !== undefined && compare(existing, item) === 0;
-    if (existing !== undefined && !isSamePlace) {
-      this.remove(item.key);
-    }
+    this.remove(item.key);
     this.#items.set(item.key, item);
-    this.#order.splice(isSamePlace ? place : this.#placeOf(item), isSamePlace ? 1 : 0, item);
+    // The newest comes last, so its place is found at once.
+    this.#order.splice(this.#order.findLastIndex((other) => compare(other, item) < 0) + 1, 0, item);
   }
 
   /** Takes an item away, if it is there. */
@@ -141,7 +123,7 @@ export class Partition {
     const existing = this.#items.get(key);
     if (existing !== undefined) {
       this.#items.delete(key);
-      this.#order.splice(this.#placeOf(existing), 1);
+      this.#order.splice(this.#order.indexOf(existing), 1);
     }
   }
 
@@ -150,14 +132,11 @@ export class Partition {
     const wanted = Object.entries(tags);
     const step = order === "asc" ? 1 : -1;
     const items: StoredItem[] = [];
-    const isBeforeEnd = (item: StoredItem) => before === undefined || compare(item, before) * step < 0;
-    for (let place = this.#start(order, after); ; place += step) {
-      const item = this.#order[place];
-      if (item === undefined || !isBeforeEnd(item)) {
-        return { items, hasMore: false };
-      }
+    for (const item of order === "asc" ? this.#order : this.#order.toReversed()) {
       if (
         isAlive(item, now) &&
+        (after === undefined || compare(item, after) * step > 0) &&
+        (before === undefined || compare(item, before) * step < 0) &&
         wanted.every(([name, value]) => Object.hasOwn(item.tags, name) && item.tags[name] === value)
       ) {
         if (items.length === limit) {
@@ -166,6 +145,7 @@ export class Partition {
         items.push(item);
       }
     }
+    return { items, hasMore: false };
   }
 
   /** The place of the item with this id. */
@@ -175,55 +155,28 @@ export class Partition {
 
   /** Takes away what has expired by `now`. */
   sweep(now: number): void {
-    for (const item of [...this.#items.values()]) {
-      if (!isAlive(item, now)) {
-        this.remove(item.key);
-      }
+    for (const item of this.#order.filter((one) => !isAlive(one, now))) {
+      this.remove(item.key);
     }
   }
 
-  #add(write: Write, moment: Moment): WriteResult {
-    const item = itemOf(write, moment);
+  #write(write: Write, moment: Moment, existing: StoredItem | undefined): WriteResult {
+    const item = itemOf(write, moment, existing);
     this.put(item);
-    return { outcome: "created", item };
-  }
-
-  #start(order: "asc" | "desc", after: Position | undefined): number {
-    if (after === undefined) {
-      return order === "asc" ? 0 : this.#order.length - 1;
-    }
-    const place = this.#placeOf(after);
-    const found = this.#order[place];
-    const isThere = found !== undefined && compare(found, after) === 0;
-    return order === "asc" ? place + (isThere ? 1 : 0) : place - 1;
-  }
-
-  /** The first place whose item is not before this one. */
-  #placeOf(position: Position): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const item = this.#order[middle];
-      if (item !== undefined && compare(item, position) < 0) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return { outcome: existing === undefined ? "created" : "replaced", item };
   }
 }
 
-function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment): StoredItem {
+/** Another version of an item keeps its id and its place. */
+function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment, existing: StoredItem | undefined): StoredItem {
   const seconds = Math.floor(now / 1_000);
   return {
-    id: `it_${randomBytes(12).toString("hex")}`,
+    id: existing?.id ?? `it_${randomBytes(12).toString("hex")}`,
     key,
     text,
     tags: Object.freeze({ ...tags }),
     etag: `"${randomBytes(12).toString("hex")}"`,
-    createdAt: seconds,
+    createdAt: existing?.createdAt ?? seconds,
     updatedAt: seconds,
     expiresAt: ttlSeconds < 0 ? null : now + ttlSeconds * 1_000,
   };
@@ -231,6 +184,10 @@ function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment): Stored
 
 function isAlive({ expiresAt }: StoredItem, now: number): boolean {
   return expiresAt === null || expiresAt > now;
+}
+
+function matches(existing: StoredItem | undefined, ifMatch: string | undefined): boolean {
+  return ifMatch === undefined || (existing !== undefined && (ifMatch === "*" || ifMatch === existing.etag));
 }
 
 /** Which of two comes first in the order of creation. */

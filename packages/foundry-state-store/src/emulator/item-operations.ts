@@ -1,9 +1,10 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
 import type { Moment, Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
+import { assertServiceName } from "../input-checks.ts";
 import { compactJson } from "../json-text.ts";
-import { LIMITS, nameProblem } from "../limits.ts";
+import { LIMITS } from "../limits.ts";
 import { partitionName } from "./identity.ts";
-import { assertNone, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";
+import { assertTaken, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";
 import { type Body, bodyOf, cursorsOf, type EmulatorRequest, pageRequest, tagFilter, tagsOf } from "./request.ts";
 import { storeOf } from "./store-operations.ts";
 import type { World } from "./world.ts";
@@ -21,7 +22,7 @@ interface Place {
 export async function itemOperation(world: World, request: EmulatorRequest): Promise<Reply | undefined> {
   const { method, route } = request;
   if (route.resource === "item") {
-    assertNone(nameProblem(route.key, "key"));
+    assertTaken(() => assertServiceName(route.key, "key"));
   }
   const place = placeOf(world, request);
   switch (`${method} ${route.resource}`) {
@@ -55,7 +56,7 @@ function placeOf(world: World, request: EmulatorRequest): Place {
 async function createItem(place: Place): Promise<Reply> {
   const body = bodyOf(place.request);
   const { key } = body.members;
-  assertNone(nameProblem(key, "key"));
+  assertTaken(() => assertServiceName(key, "key"));
   return written(place, place.partition.create(writeOf(String(key), body), momentOf(place)));
 }
 
@@ -70,7 +71,7 @@ async function written(place: Place, result: WriteResult): Promise<Reply> {
     throw conflict("an item with this key exists");
   }
   if (result.outcome === "mismatch") {
-    throw preconditionFailed(result.etag);
+    throw preconditionFailed(result.item?.etag);
   }
   const { item, outcome } = result;
   await place.note({ put: item });
@@ -92,13 +93,12 @@ async function deleteItem(place: Place): Promise<Reply> {
   const { key } = request.route;
   const result = partition.delete(key, world.now(), request.header("if-match"));
   if (result.outcome === "mismatch") {
-    throw preconditionFailed(result.etag);
+    throw preconditionFailed(result.item?.etag);
   }
-  if (result.outcome === "deleted") {
+  if (result.item !== undefined) {
     await place.note({ remove: key });
   }
-  const id = result.outcome === "deleted" ? result.id : undefined;
-  return { status: 200, body: JSON.stringify({ id, object: "state_store.item", key, deleted: true }) };
+  return { status: 200, body: JSON.stringify({ id: result.item?.id, object: "state_store.item", key, deleted: true }) };
 }
 
 function listKeys({ partition, request, world }: Place): Reply {

@@ -193,7 +193,7 @@ function headLine(project: string, store: StoreData): string {
 
 function linesOf(project: string, store: StoreData): string[] {
   const items = [...store.partitions].flatMap(([user, partition]) =>
-    [...partition.items()].map((put) => JSON.stringify({ user, put })),
+    partition.items.map((put) => JSON.stringify({ user, put })),
   );
   return [headLine(project, store), ...items];
 }

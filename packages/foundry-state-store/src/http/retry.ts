@@ -35,7 +35,7 @@ export function safeRetryStrategy({
       }
       const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, retryDelayInMs, maxRetryDelayInMs);
       const isInTime = performance.now() + delay < state.endsAt;
-      const isSafe = isUndone || (state.kind === "read" && mayReadAgain(response, responseError));
+      const isSafe = isUndone || (state.isRead && mayReadAgain(response, responseError));
       const mayHelp = failure?.code !== "configuration";
       return isSafe && mayHelp && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
     },

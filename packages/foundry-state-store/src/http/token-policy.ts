@@ -1,7 +1,7 @@
 import type { AccessToken, TokenCredential } from "@azure/core-auth";
 import type { PipelinePolicy, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
-import { isHeaderValue } from "../call-id.ts";
 import { stateError } from "../errors.ts";
+import { isHeaderValue } from "../limits.ts";
 import { stateOf } from "./call-state.ts";
 
 /** What tokens are asked for. */
@@ -111,7 +111,7 @@ class Tokens {
 
 /** Refuses what no header can carry: it would be a failure of the network, and of a write nobody would know the outcome. */
 function assertUsable(token: AccessToken | null): asserts token is AccessToken {
-  if (typeof token?.token !== "string" || !isHeaderValue(token.token)) {
+  if (!isHeaderValue(token?.token)) {
     throw stateError("unauthorized", "credential: gave no token");
   }
 }

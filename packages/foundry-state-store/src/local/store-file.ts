@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPlainObject } from "@agentfw/core";
-import { Partition } from "../data/partition.ts";
+import { Partition, type StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError } from "../errors.ts";
@@ -75,13 +75,14 @@ function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 /** A line for each item, so that a person can look at it. */
 export function encode({ record, partitions }: StoreData): string {
   const parts = [...partitions]
-    .filter(([, partition]) => partition.size > 0)
-    .map(([owner, partition]) => {
-      const items = [...partition.items()].map((item) => JSON.stringify(item)).join(",\n");
-      return `{"owner":${owner},"items":[\n${items}\n]}`;
-    });
+    .filter(([, { items }]) => items.length > 0)
+    .map(([owner, { items }]) => `{"owner":${owner},"items":[\n${items.map(textOf).join(",\n")}\n]}`);
   const head = JSON.stringify({ format: FORMAT, version: VERSION, store: record });
   return `${head.slice(0, -1)},"partitions":[\n${parts.join(",\n")}\n]}\n`;
+}
+
+function textOf(item: StoredItem): string {
+  return JSON.stringify(item);
 }
 
 function decode(text: string, name: string): StoreData {
