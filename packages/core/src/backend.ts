@@ -6,11 +6,14 @@
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { inParallel } from "./backend/in-parallel.ts";
+export { compactJson, memberTexts } from "./backend/json-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { Progress, runWithProgress } from "./backend/progress.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
+export { parseObject, parseTags } from "./backend/stored-json.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";

@@ -7,8 +7,10 @@ import type {
   StoreUpdate,
 } from "./types.ts";
 
-/** On whose behalf. Checked. */
+/** What is asked, and on whose behalf. Checked. */
 export interface ScopeCall {
+  /** Named in errors. */
+  readonly operation: string;
   readonly callId: string | undefined;
   /** Trusted identity by core's port. */
   readonly owner: string | null;

@@ -39,7 +39,7 @@ export function scopeCall(
     assertCallId(callId);
   }
   assertOwner(owner, "owner");
-  return { callId: callId ?? currentCallId(), owner, signal };
+  return { operation: method, callId: callId ?? currentCallId(), owner, signal };
 }
 
 /** Whose item, and which one. @throws `configuration`, the abort reason */

@@ -1,5 +1,6 @@
-import { type CallLimits, OnDemand } from "@agentfw/core/backend";
+import { OnDemand } from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
+import type { OpeningCall } from "./options.ts";
 
 /*
  * Whatever talks to the service or to the disk is in engines, one for each class, which are loaded on demand: importing the
@@ -30,6 +31,6 @@ export const serviceEngine: Engine<typeof import("./service/open-store.ts")> = {
 };
 
 /** Loads an engine for a call that opens a store. @throws `unavailable`, `timeout`, the abort reason; nothing was sent */
-export function loadEngine<T>({ load }: Engine<T>, limits: CallLimits): Promise<T> {
-  return new OnDemand(PROVIDER, load).runWithin("getOrCreate", limits, async (engine) => engine);
+export function loadEngine<T>({ load }: Engine<T>, call: OpeningCall): Promise<T> {
+  return new OnDemand(PROVIDER, load).runWithin(call.operation, call, async (engine) => engine);
 }

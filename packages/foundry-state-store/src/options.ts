@@ -70,6 +70,7 @@ export interface StoreCreation {
 
 /** A call that opens a store. */
 export interface OpeningCall extends CallLimits {
+  readonly operation: "getOrCreate";
   readonly callId: string | undefined;
   /** When it must settle, on the clock of `performance.now()`. */
   readonly endsAt: number;
@@ -121,6 +122,9 @@ export function resolveCommon(
     asked: { userIsolation: options.userIsolation, itemTtlSeconds: options.itemTtlSeconds, onMismatch },
     timeoutMs,
     onDiagnostic,
-    opening: { callId: currentCallId(), signal, timeoutMs, endsAt: performance.now() + timeoutMs },
+    opening: {
+      ...{ operation: "getOrCreate", callId: currentCallId(), signal },
+      ...{ timeoutMs, endsAt: performance.now() + timeoutMs },
+    },
   };
 }

@@ -32,16 +32,10 @@ export interface Moment {
   readonly ttlSeconds: number;
 }
 
-/** What became of a write, with the item that is there now; of a refused one, with the one that was in its way. */
-export type WriteResult =
-  | { readonly outcome: "created" | "replaced" | "exists"; readonly item: StoredItem }
-  | { readonly outcome: "mismatch"; readonly item: StoredItem | undefined };
-
-/** What became of a delete, with the item that was there. */
-export interface DeleteResult {
-  readonly outcome: "deleted" | "mismatch";
-  readonly item: StoredItem | undefined;
-}
+/** What became of a change: the item that is there now, or was there when it was deleted; or why there was none. */
+export type Outcome<T = StoredItem> =
+  | { readonly item: T; readonly refusal?: undefined; readonly isNew?: boolean }
+  | { readonly item: StoredItem | undefined; readonly refusal: "exists" | "mismatch" };
 
 /** A place in the order of creation. */
 export interface Position {
@@ -89,25 +83,25 @@ export class Partition {
     return item !== undefined && isAlive(item, now) ? item : undefined;
   }
 
-  create(write: Write, moment: Moment): WriteResult {
+  create(write: Write, moment: Moment): Outcome {
     const existing = this.get(write.key, moment.now);
-    return existing === undefined ? this.#write(write, moment, undefined) : { outcome: "exists", item: existing };
+    return existing === undefined ? this.#write(write, moment, undefined) : { item: existing, refusal: "exists" };
   }
 
-  set(write: Write, moment: Moment): WriteResult {
+  set(write: Write, moment: Moment): Outcome {
     const existing = this.get(write.key, moment.now);
     return matches(existing, write.ifMatch)
       ? this.#write(write, moment, existing)
-      : { outcome: "mismatch", item: existing };
+      : { item: existing, refusal: "mismatch" };
   }
 
-  delete(key: string, now: number, ifMatch?: string): DeleteResult {
+  delete(key: string, now: number, ifMatch?: string): Outcome<StoredItem | undefined> {
     const item = this.get(key, now);
     if (!matches(item, ifMatch)) {
-      return { outcome: "mismatch", item };
+      return { item, refusal: "mismatch" };
     }
     this.remove(key);
-    return { outcome: "deleted", item };
+    return { item };
   }
 
   /** Puts an item in its place, whatever is there. */
@@ -160,10 +154,10 @@ export class Partition {
     }
   }
 
-  #write(write: Write, moment: Moment, existing: StoredItem | undefined): WriteResult {
+  #write(write: Write, moment: Moment, existing: StoredItem | undefined): Outcome {
     const item = itemOf(write, moment, existing);
     this.put(item);
-    return { outcome: existing === undefined ? "created" : "replaced", item };
+    return { item, isNew: existing === undefined };
   }
 }
 

@@ -1,6 +1,5 @@
 import { isPlainObject } from "@agentfw/core";
-import { isObjectText } from "@agentfw/core/backend";
-import { parseTags } from "../json-object.ts";
+import { isObjectText, parseTags } from "@agentfw/core/backend";
 import type { StoredItem } from "./partition.ts";
 import type { StoreRecord } from "./store-data.ts";
 

@@ -1,7 +1,7 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
-import type { Moment, Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
+import { compactJson } from "@agentfw/core/backend";
+import type { Moment, Outcome, Partition, StoredItem, Write } from "../data/partition.ts";
 import { assertServiceName } from "../input-checks.ts";
-import { compactJson } from "../json-text.ts";
 import { LIMITS } from "../limits.ts";
 import { partitionName } from "./identity.ts";
 import { assertTaken, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";
@@ -66,16 +66,15 @@ async function putItem(place: Place): Promise<Reply> {
   return written(place, partition.set(write, momentOf(place)));
 }
 
-async function written(place: Place, result: WriteResult): Promise<Reply> {
-  if (result.outcome === "exists") {
-    throw conflict("an item with this key exists");
+async function written(place: Place, result: Outcome): Promise<Reply> {
+  if (result.refusal !== undefined) {
+    throw result.refusal === "exists"
+      ? conflict("an item with this key exists")
+      : preconditionFailed(result.item?.etag);
   }
-  if (result.outcome === "mismatch") {
-    throw preconditionFailed(result.item?.etag);
-  }
-  const { item, outcome } = result;
+  const { item, isNew } = result;
   await place.note({ put: item });
-  return { status: outcome === "created" ? 201 : 200, etag: item.etag, body: JSON.stringify(referenceBody(item)) };
+  return { status: isNew ? 201 : 200, etag: item.etag, body: JSON.stringify(referenceBody(item)) };
 }
 
 function getItem({ partition, request, world }: Place): Reply {
@@ -92,7 +91,7 @@ async function deleteItem(place: Place): Promise<Reply> {
   const { partition, request, world } = place;
   const { key } = request.route;
   const result = partition.delete(key, world.now(), request.header("if-match"));
-  if (result.outcome === "mismatch") {
+  if (result.refusal === "mismatch") {
     throw preconditionFailed(result.item?.etag);
   }
   if (result.item !== undefined) {

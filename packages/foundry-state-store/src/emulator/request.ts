@@ -1,9 +1,7 @@
-import { assertOneOf } from "@agentfw/core/backend";
+import { assertOneOf, memberTexts, parseObject } from "@agentfw/core/backend";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
 import type { Position } from "../data/partition.ts";
 import { assertPageSize, assertServiceTags } from "../input-checks.ts";
-import { jsonObject } from "../json-object.ts";
-import { memberTexts } from "../json-text.ts";
 import { DEFAULT_PAGE_SIZE, LIMITS } from "../limits.ts";
 import { assertTaken, invalid, Refusal } from "./replies.ts";
 import type { Route } from "./routes.ts";
@@ -27,7 +25,7 @@ export interface Body {
 
 /** Reads a body that must be a JSON object. */
 export function bodyOf({ body }: EmulatorRequest): Body {
-  const members = jsonObject(body);
+  const members = parseObject(body);
   if (members === undefined) {
     throw new Refusal(400, "invalid_request", "the body must be a JSON object");
   }

@@ -1,11 +1,10 @@
 import type { HistoryKey } from "@agentfw/core";
-import type { Progress } from "@agentfw/core/backend";
+import { inParallel, type Progress, parseObject } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
-import { jsonObject } from "../json-object.ts";
 import type { JsonObject, StateStoreItemKey } from "../types.ts";
 import { conversationTags, headTags, newLife, type Place, parseTurnKey, placeOf, turnKey } from "./names.ts";
-import { inParallel, range } from "./parallel.ts";
+import { range } from "./range.ts";
 import { decodeTurn, type Turn, turnTags } from "./turn-form.ts";
 
 /** The beginning of a conversation's life; never changed, and deleted by a clear. */
@@ -151,7 +150,7 @@ export async function readHead(
   if (item === undefined) {
     return undefined;
   }
-  const { v, life, key } = jsonObject(item.text) ?? {};
+  const { v, life, key } = parseObject(item.text) ?? {};
   const [owner, source, session] = Array.isArray(key) ? key : [];
   const isKey =
     (owner === null || typeof owner === "string") && typeof source === "string" && typeof session === "string";

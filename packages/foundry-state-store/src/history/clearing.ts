@@ -1,6 +1,6 @@
 import { isAgentFrameworkError } from "@agentfw/core";
+import { inParallel } from "@agentfw/core/backend";
 import type { Chain, Head } from "./chain.ts";
-import { inParallel } from "./parallel.ts";
 
 /**
  * Ends the life of a conversation, which is the one moment of a clear, and deletes what it held: from the oldest turn to the

@@ -1,10 +1,9 @@
 import type { HistoryKeyInfo } from "@agentfw/core";
-import type { Progress } from "@agentfw/core/backend";
+import { inParallel, type Progress } from "@agentfw/core/backend";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { LIMITS } from "../limits.ts";
 import { Chain, readHead } from "./chain.ts";
 import { type HeadFilter, headTags, placeOf } from "./names.ts";
-import { inParallel } from "./parallel.ts";
 
 /** Which page of conversations. Checked. */
 export interface ListPage {

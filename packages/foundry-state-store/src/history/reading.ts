@@ -1,8 +1,9 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
+import { inParallel } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
 import { type Chain, missingTurn, overLives, type Stored } from "./chain.ts";
 import type { Edge, LifeEdge } from "./cursors.ts";
-import { inParallel, range } from "./parallel.ts";
+import { range } from "./range.ts";
 import { versionOf } from "./tail.ts";
 
 /** How many turns are asked for at once. */

@@ -1,7 +1,8 @@
+import { inParallel } from "@agentfw/core/backend";
 import { REMEMBERED_IDS } from "../limits.ts";
 import type { Chain, ListedTurn, Stored } from "./chain.ts";
 import { idHash } from "./names.ts";
-import { inParallel, range } from "./parallel.ts";
+import { range } from "./range.ts";
 
 /** So many turns after the last one that did, a turn carries the ids before it. */
 const KNOWN_EVERY = 16;

@@ -1,9 +1,9 @@
 import { type HistoryRecord, utf8Length } from "@agentfw/core";
+import { parseObject } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
-import { jsonObject } from "../json-object.ts";
 import { LIMITS } from "../limits.ts";
 import type { JsonObject } from "../types.ts";
-import { range } from "./parallel.ts";
+import { range } from "./range.ts";
 
 /** A turn as it is read. */
 export interface Turn {
@@ -51,7 +51,7 @@ function fits(value: JsonObject): boolean {
 
 /** Reads a turn, or gives `undefined` for what is none. */
 export function decodeTurn(text: string): Turn | undefined {
-  const value = jsonObject(text);
+  const value = parseObject(text);
   if (value?.["v"] !== VERSION) {
     return undefined;
   }

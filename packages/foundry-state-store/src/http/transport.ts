@@ -9,7 +9,6 @@ import {
   type Pipeline,
   type PipelineResponse,
 } from "@azure/core-rest-pipeline";
-import { PROVIDER } from "../errors.ts";
 import { type CallState, trackCall } from "./call-state.ts";
 import { failed } from "./failed.ts";
 
@@ -38,46 +37,32 @@ export class TransportProblem extends Error {
 }
 
 /**
- * Sends requests through a pipeline. Each settles by its deadline, whatever the credential or the network do, and fails
+ * Sends a request through a pipeline. It settles by its deadline, whatever the credential or the network do, and fails
  * with an error that tells whether anything may have been done.
+ *
+ * @throws `unavailable`, `timeout`, `outcome_unknown`, `unauthorized` by the credential, or the abort reason
  */
-export class Transport {
-  readonly #pipeline: Pipeline;
-  readonly #client: HttpClient;
-
-  constructor(pipeline: Pipeline, client: HttpClient) {
-    this.#pipeline = pipeline;
-    this.#client = client;
-  }
-
-  /** @throws `unavailable`, `timeout`, `outcome_unknown`, `unauthorized` by the credential, or the abort reason */
-  async send(call: HttpCall): Promise<PipelineResponse> {
-    const { operation, method, url, headers, body, signal, endsAt } = call;
-    const state: CallState = { isRead: method === "GET", endsAt, mayHaveRun: false, problem: undefined };
-    const giveUp = new AbortController();
-    const request = createPipelineRequest({
-      method,
-      url,
-      abortSignal: giveUp.signal,
-      headers: createHttpHeaders(headers),
-      allowInsecureConnection: url.startsWith("http:"),
-      ...(body === undefined ? {} : { body }),
-    });
-    trackCall(request, state);
-    // What a late write means is decided below: this cannot know whether it was sent.
-    const deadline = {
-      kind: "read",
-      provider: PROVIDER,
-      timeoutMs: Math.max(1, endsAt - performance.now()),
-      signal,
-    } as const;
-    try {
-      return await withDeadline(operation, deadline, () => this.#pipeline.sendRequest(this.#client, request));
-    } catch (error) {
-      throw explain(error, call, state);
-    } finally {
-      giveUp.abort();
-    }
+export async function sendInTime(pipeline: Pipeline, client: HttpClient, call: HttpCall): Promise<PipelineResponse> {
+  const { operation, method, url, headers, body, signal, endsAt } = call;
+  const state: CallState = { isRead: method === "GET", endsAt, mayHaveRun: false, problem: undefined };
+  const giveUp = new AbortController();
+  const request = createPipelineRequest({
+    method,
+    url,
+    abortSignal: giveUp.signal,
+    headers: createHttpHeaders(headers),
+    allowInsecureConnection: url.startsWith("http:"),
+    ...(body === undefined ? {} : { body }),
+  });
+  trackCall(request, state);
+  // What a late write means is decided below: this cannot know whether it was sent.
+  const limits = { kind: "read", timeoutMs: Math.max(1, endsAt - performance.now()), signal } as const;
+  try {
+    return await withDeadline(operation, limits, () => pipeline.sendRequest(client, request));
+  } catch (error) {
+    throw explain(error, call, state);
+  } finally {
+    giveUp.abort();
   }
 }
 

@@ -2,18 +2,18 @@ import { configurationError, withDeadline } from "@agentfw/core";
 import type { CallLimits } from "@agentfw/core/backend";
 import type { Backend, ItemCall, ItemWrite, KeysQuery, RawItem, ScopeCall } from "../backend.ts";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
-import type { Moment, Partition, Position, StoredItem, WriteResult } from "../data/partition.ts";
+import type { Moment, Outcome, Partition, Position, StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { PROVIDER, stateError } from "../errors.ts";
-import { timesOf } from "../json-object.ts";
 import { DEFAULT_PAGE_SIZE } from "../limits.ts";
 import type { LocalStoreSettings } from "../local-options.ts";
+import { timesOf } from "../times.ts";
 import type { StateStoreItemKeyPage, StateStoreItemReference, StateStoreProperties, StoreUpdate } from "../types.ts";
 import { changeFile, fileError, tidyUp } from "./exclusive-file.ts";
 import { encode, ownerName, StoreReader, storeFile } from "./store-file.ts";
 
 /** How long a call may take, where that is not as long as any other. */
-type LocalCall = Pick<ScopeCall, "signal"> & Partial<CallLimits>;
+type LocalCall = Pick<ScopeCall, "operation"> & Partial<CallLimits>;
 
 /** What comes of a change, and what the file is to hold then: `null` for no file any more, nothing for what it holds. */
 interface Change<T> {
@@ -40,13 +40,13 @@ export class LocalBackend implements Backend {
   }
 
   /** The store, made when it is not there. */
-  async getOrCreate({ creation, opening: { signal, endsAt } }: LocalStoreSettings): Promise<StateStoreProperties> {
-    const limits = () => ({ signal, timeoutMs: Math.max(1, Math.ceil(endsAt - performance.now())) });
+  async getOrCreate({ creation, opening }: LocalStoreSettings): Promise<StateStoreProperties> {
+    const timeLeft = () => ({ ...opening, timeoutMs: Math.max(1, Math.ceil(opening.endsAt - performance.now())) });
     await tidyUp(this.#path);
-    const found = await this.#read("getOrCreate", limits(), (store) => store && propertiesOf(store));
+    const found = await this.#read(timeLeft(), (store) => store && propertiesOf(store));
     return (
       found ??
-      this.#write("getOrCreate", limits(), (store) => {
+      this.#write(timeLeft(), (store) => {
         const { description = null } = creation;
         const save = store ?? StoreData.create({ ...creation, description }, this.#now());
         return store === undefined ? { value: propertiesOf(save), save } : { value: propertiesOf(store) };
@@ -54,38 +54,33 @@ export class LocalBackend implements Backend {
     );
   }
 
-  createItem(call: ItemCall, { text, tags }: ItemWrite): Promise<StateStoreItemReference> {
-    return this.#change("createItem", call, (partition, moment) =>
-      written("createItem", partition.create({ key: call.key, text, tags }, moment)),
+  async createItem(call: ItemCall, write: ItemWrite): Promise<StateStoreItemReference> {
+    return referenceOf(
+      await this.#change(call, (partition, moment) => partition.create({ ...write, key: call.key }, moment)),
     );
   }
 
-  setItem(call: ItemCall, { text, tags, ifMatch }: ItemWrite): Promise<StateStoreItemReference> {
-    return this.#change("setItem", call, (partition, moment) =>
-      written("setItem", partition.set({ key: call.key, text, tags, ifMatch }, moment)),
+  async setItem(call: ItemCall, write: ItemWrite): Promise<StateStoreItemReference> {
+    return referenceOf(
+      await this.#change(call, (partition, moment) => partition.set({ ...write, key: call.key }, moment)),
     );
   }
 
   getItem(call: ItemCall): Promise<RawItem | undefined> {
-    return this.#read("getItem", call, (store) => {
+    return this.#read(call, (store) => {
       const item = store?.partition(ownerName(call.owner)).get(call.key, this.#now());
       return item && { ...referenceOf(item), text: item.text, tags: item.tags };
     });
   }
 
-  deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<boolean> {
-    return this.#change("deleteItem", call, (partition, { now }) => {
-      const { outcome, item } = partition.delete(call.key, now, ifMatch);
-      if (outcome === "mismatch") {
-        throw refusal("deleteItem", outcome, item);
-      }
-      return item !== undefined;
-    });
+  async deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<boolean> {
+    const item = await this.#change(call, (partition, { now }) => partition.delete(call.key, now, ifMatch));
+    return item !== undefined;
   }
 
   listItemKeys(call: ScopeCall, query: KeysQuery): Promise<StateStoreItemKeyPage> {
-    return this.#read("listItemKeys", call, (store) => {
-      const partition = existing("listItemKeys", store).partition(ownerName(call.owner));
+    return this.#read(call, (store) => {
+      const partition = existing(call, store).partition(ownerName(call.owner));
       const { items, hasMore } = partition.list({
         ...query,
         now: this.#now(),
@@ -99,27 +94,24 @@ export class LocalBackend implements Backend {
   }
 
   getStore(call: ScopeCall): Promise<StateStoreProperties> {
-    return this.#read("getStore", call, (store) => propertiesOf(existing("getStore", store)));
+    return this.#read(call, (store) => propertiesOf(existing(call, store)));
   }
 
   updateStore({ description, tags }: StoreUpdate, call: ScopeCall): Promise<StateStoreProperties> {
-    return this.#write("updateStore", call, (store) => {
-      const found = existing("updateStore", store);
-      found.update({ description, tags: tags ?? undefined }, this.#now());
-      return { value: propertiesOf(found), save: found };
+    return this.#write(call, (store) => {
+      const save = existing(call, store);
+      save.update({ description, tags: tags ?? undefined }, this.#now());
+      return { value: propertiesOf(save), save };
     });
   }
 
   deleteStore(call: ScopeCall): Promise<boolean> {
-    return this.#write("deleteStore", call, (store) =>
-      store === undefined ? { value: false } : { value: true, save: null },
-    );
+    return this.#write(call, (store) => (store === undefined ? { value: false } : { value: true, save: null }));
   }
 
   /** Reads, with nobody kept waiting. */
   async #read<T>(
-    operation: string,
-    { signal, timeoutMs = this.#timeoutMs }: LocalCall,
+    { operation, signal, timeoutMs = this.#timeoutMs }: LocalCall,
     look: (store: StoreData | undefined) => T,
   ): Promise<T> {
     try {
@@ -131,29 +123,33 @@ export class LocalBackend implements Backend {
     }
   }
 
-  /** Changes items. What it gives is false when there was nothing to change. */
-  #change<T>(
-    operation: string,
-    { owner, signal }: ItemCall,
-    change: (partition: Partition, moment: Moment) => T,
+  /** Changes items, and gives the one that is there now, or that was there when it was deleted. */
+  #change<T extends StoredItem | undefined>(
+    { operation, owner, signal }: ItemCall,
+    change: (partition: Partition, moment: Moment) => Outcome<T>,
   ): Promise<T> {
-    return this.#write(operation, { signal }, (store) => {
-      const found = existing(operation, store);
+    return this.#write({ operation, signal }, (store) => {
+      const save = existing({ operation }, store);
       const now = this.#now();
-      const partition = found.partition(ownerName(owner));
-      const value = change(partition, { now, ttlSeconds: found.record.itemTtlSeconds });
-      if (value === false) {
-        return { value };
+      const partition = save.partition(ownerName(owner));
+      const result = change(partition, { now, ttlSeconds: save.record.itemTtlSeconds });
+      if (result.refusal !== undefined) {
+        const reason = result.refusal === "exists" ? "it exists already" : "the etag does not match";
+        throw stateError("conflict", `${operation}: ${reason}`, { currentVersion: result.item?.etag });
+      }
+      const { item } = result;
+      if (item === undefined) {
+        // There was nothing to delete.
+        return { value: item };
       }
       partition.sweep(now);
-      return { value, save: found };
+      return { value: item, save };
     });
   }
 
   /** Reads, changes and writes, with everybody else kept waiting. */
   #write<T>(
-    operation: string,
-    { signal, timeoutMs = this.#timeoutMs }: LocalCall,
+    { operation, signal, timeoutMs = this.#timeoutMs }: LocalCall,
     change: (store: StoreData | undefined) => Change<T>,
   ): Promise<T> {
     return changeFile(operation, this.#path, { signal, timeoutMs }, async ({ replace, remove }) => {
@@ -171,23 +167,11 @@ export class LocalBackend implements Backend {
   }
 }
 
-function existing(operation: string, store: StoreData | undefined): StoreData {
+function existing({ operation }: LocalCall, store: StoreData | undefined): StoreData {
   if (store === undefined) {
     throw stateError("not_found", `${operation}: there is no such store`);
   }
   return store;
-}
-
-function written(operation: string, { outcome, item }: WriteResult): StateStoreItemReference {
-  if (outcome === "exists" || outcome === "mismatch") {
-    throw refusal(operation, outcome, item);
-  }
-  return referenceOf(item);
-}
-
-function refusal(operation: string, outcome: "exists" | "mismatch", item: StoredItem | undefined): Error {
-  const reason = outcome === "exists" ? "it exists already" : "the etag does not match";
-  return stateError("conflict", `${operation}: ${reason}`, { currentVersion: item?.etag });
 }
 
 function positionOf(cursor: string | undefined, field: string, partition: Partition): Position | undefined {

@@ -3,12 +3,12 @@ import type { BigIntStats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPlainObject } from "@agentfw/core";
+import { parseObject } from "@agentfw/core/backend";
 import { Partition, type StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError } from "../errors.ts";
 import { ifThere } from "../if-there.ts";
-import { jsonObject } from "../json-object.ts";
 
 const FORMAT = "agentfw-state-store";
 
@@ -86,7 +86,7 @@ function textOf(item: StoredItem): string {
 }
 
 function decode(text: string, name: string): StoreData {
-  const file = jsonObject(text);
+  const file = parseObject(text);
   if (file?.["format"] !== FORMAT) {
     throw corrupt("the file");
   }

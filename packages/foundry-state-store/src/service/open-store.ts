@@ -1,6 +1,4 @@
 import type { StoreParts } from "../backend.ts";
-import { createStorePipeline, defaultHttpClient } from "../http/pipeline.ts";
-import { Transport } from "../http/transport.ts";
 import type { CommonSettings } from "../options.ts";
 import type { ServiceSettings } from "../service-options.ts";
 import { Requests } from "./requests.ts";
@@ -8,11 +6,13 @@ import { getOrCreateStore, ServiceBackend } from "./service-backend.ts";
 
 /** Opens a store in the service, and creates it when there is none. */
 export async function openStore(settings: CommonSettings, service: ServiceSettings): Promise<StoreParts> {
-  const { place, httpClient = defaultHttpClient() } = service;
-  const requests = new Requests(new Transport(createStorePipeline(service), httpClient), place);
+  const requests = new Requests(service);
   const properties = await getOrCreateStore(requests, settings);
   const isIsolated = properties.userIsolation;
-  const { timeoutMs } = settings;
-  const backend = new ServiceBackend(requests, { name: settings.creation.name, timeoutMs, isIsolated });
-  return { backend, properties, isIsolated };
+  const { timeoutMs, creation } = settings;
+  return {
+    backend: new ServiceBackend(requests, { name: creation.name, timeoutMs, isIsolated }),
+    properties,
+    isIsolated,
+  };
 }

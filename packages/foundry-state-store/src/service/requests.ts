@@ -1,9 +1,11 @@
 import type { Tags } from "@agentfw/core";
-import type { PipelineResponse } from "@azure/core-rest-pipeline";
+import type { HttpClient, Pipeline, PipelineResponse } from "@azure/core-rest-pipeline";
 import type { KeysQuery } from "../backend.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { HttpCall, Transport } from "../http/transport.ts";
+import { createStorePipeline, defaultHttpClient } from "../http/pipeline.ts";
+import { type HttpCall, sendInTime } from "../http/transport.ts";
 import { CALL_ID_HEADER, encodeSegment } from "../protocol.ts";
+import type { ServiceSettings } from "../service-options.ts";
 import { failureOf } from "./service-errors.ts";
 
 /** What an operation asks. */
@@ -23,12 +25,14 @@ const PREVIEW = "StateStores=V1Preview";
 
 /** Puts requests together as the protocol has them. */
 export class Requests {
-  readonly #transport: Transport;
   readonly #endpoint: Endpoint;
+  readonly #pipeline: Pipeline;
+  readonly #client: HttpClient;
 
-  constructor(transport: Transport, endpoint: Endpoint) {
-    this.#transport = transport;
-    this.#endpoint = endpoint;
+  constructor(service: ServiceSettings) {
+    this.#endpoint = service.place;
+    this.#pipeline = createStorePipeline(service);
+    this.#client = service.httpClient ?? defaultHttpClient();
   }
 
   /** Sends a request and gives the reply, whatever its status. */
@@ -36,7 +40,7 @@ export class Requests {
     const { path, query = [], body, callId, ifMatch } = question;
     const { baseUrl, isAgentScoped } = this.#endpoint;
     const parts = query.map(([name, value]) => `${name}=${encodeQueryValue(value)}`);
-    return this.#transport.send({
+    return sendInTime(this.#pipeline, this.#client, {
       ...question,
       url: `${baseUrl}state_stores${path}?${[API_VERSION, ...parts].join("&")}`,
       headers: {

@@ -36,19 +36,19 @@ export class ServiceBackend implements Backend {
   }
 
   createItem(call: ItemCall, { text, tags }: ItemWrite): Promise<StateStoreItemReference> {
-    const question = this.#question("createItem", "POST", "/items", call);
+    const question = this.#question("POST", "/items", call);
     const body = writeBody(text, tags, call.key);
     return this.#requests.ask({ ...question, body }, (reply, etag) => parseReference(reply, call.key, etag));
   }
 
   setItem(call: ItemCall, { text, tags, ifMatch }: ItemWrite): Promise<StateStoreItemReference> {
-    const question = { ...this.#question("setItem", "PUT", itemPath(call.key), call), ifMatch };
+    const question = { ...this.#question("PUT", itemPath(call.key), call), ifMatch };
     const body = writeBody(text, tags);
     return this.#requests.ask({ ...question, body }, (reply, etag) => parseReference(reply, call.key, etag));
   }
 
   async getItem(call: ItemCall): Promise<RawItem | undefined> {
-    const question = this.#question("getItem", "GET", itemPath(call.key), call);
+    const question = this.#question("GET", itemPath(call.key), call);
     const reply = await this.#requests.send(question);
     return reply.status === 404
       ? undefined
@@ -56,35 +56,35 @@ export class ServiceBackend implements Backend {
   }
 
   deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<boolean> {
-    const question = this.#question("deleteItem", "DELETE", itemPath(call.key), call);
+    const question = this.#question("DELETE", itemPath(call.key), call);
     return this.#requests.ask({ ...question, ifMatch }, parseTombstone);
   }
 
   listItemKeys(call: ScopeCall, query: KeysQuery): Promise<StateStoreItemKeyPage> {
-    const question = this.#question("listItemKeys", "GET", "/items:keys", call);
+    const question = this.#question("GET", "/items:keys", call);
     return this.#requests.ask({ ...question, query: keysQuery(query) }, parsePage);
   }
 
   getStore(call: ScopeCall): Promise<StateStoreProperties> {
-    return this.#requests.ask(this.#question("getStore", "GET", "", call), parseStore);
+    return this.#requests.ask(this.#question("GET", "", call), parseStore);
   }
 
   updateStore(changes: StoreUpdate, call: ScopeCall): Promise<StateStoreProperties> {
-    const question = this.#question("updateStore", "PATCH", "", call);
+    const question = this.#question("PATCH", "", call);
     return this.#requests.ask({ ...question, body: JSON.stringify(changes) }, parseStore);
   }
 
   deleteStore(call: ScopeCall): Promise<boolean> {
-    return this.#requests.ask(this.#question("deleteStore", "DELETE", "", call), parseTombstone);
+    return this.#requests.ask(this.#question("DELETE", "", call), parseTombstone);
   }
 
-  #question(operation: string, method: HttpMethods, rest: string, { callId, owner, signal }: ScopeCall): Question {
+  #question(method: HttpMethods, rest: string, call: ScopeCall): Question {
     const { name, timeoutMs, isIsolated } = this.#store;
     // An isolated store knows the user by the call, and nothing that a program says can be another.
-    if (owner !== null && !isIsolated) {
+    if (call.owner !== null && !isIsolated) {
       throw stateError("unsupported", "owner: the store has no user isolation");
     }
-    return { operation, method, path: storePath(name) + rest, callId, signal, endsAt: performance.now() + timeoutMs };
+    return { ...call, method, path: storePath(name) + rest, endsAt: performance.now() + timeoutMs };
   }
 }
 
@@ -93,15 +93,15 @@ export async function getOrCreateStore(
   requests: Requests,
   { creation, opening }: CommonSettings,
 ): Promise<StateStoreProperties> {
-  const base = { ...opening, operation: "getOrCreate" };
-  const get = { ...base, method: "GET", path: storePath(creation.name) } as const;
+  const get = { ...opening, method: "GET", path: storePath(creation.name) } as const;
   const found = await requests.send(get);
   if (found.status !== 404) {
     return readReply(get, found, parseStore);
   }
   const { name, userIsolation: user_isolation, itemTtlSeconds: item_ttl_seconds, description } = creation;
   const body = JSON.stringify({ name, user_isolation, item_ttl_seconds, description, tags: tagsBody(creation.tags) });
-  const post = { ...base, method: "POST", path: "", body } as const;
+  const post = { ...opening, method: "POST", path: "", body } as const;
+  let lost: unknown;
   try {
     const made = await requests.send(post);
     if (made.status === 404) {
@@ -115,13 +115,12 @@ export async function getOrCreateStore(
     if (!isAgentFrameworkError(error, "outcome_unknown")) {
       throw error;
     }
-    // Made or not, by this call or another's: the next look tells, and where it finds nothing nobody knows.
-    const late = await requests.send(get);
-    if (late.status === 404) {
-      throw error;
-    }
-    return readReply(get, late, parseStore);
+    lost = error;
   }
-  // Somebody else made it in between.
-  return requests.ask(get, parseStore);
+  // Made by another call, or perhaps by this one: the next look tells, and where that finds nothing nobody knows.
+  const late = await requests.send(get);
+  if (late.status === 404 && lost !== undefined) {
+    throw lost;
+  }
+  return readReply(get, late, parseStore);
 }

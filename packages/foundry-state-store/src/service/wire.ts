@@ -1,7 +1,7 @@
 import { isPlainObject, type Tags } from "@agentfw/core";
+import { memberTexts, parseObject, parseTags } from "@agentfw/core/backend";
 import type { RawItem } from "../backend.ts";
-import { jsonObject, parseTags, timesOf } from "../json-object.ts";
-import { memberTexts } from "../json-text.ts";
+import { timesOf } from "../times.ts";
 import type {
   StateStoreItemKey,
   StateStoreItemKeyPage,
@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A reply that describes a store. */
 export function parseStore(text: string): StateStoreProperties | undefined {
-  const members = jsonObject(text) ?? {};
+  const members = parseObject(text) ?? {};
   const { id, name, user_isolation: userIsolation = false, item_ttl_seconds: itemTtlSeconds, description } = members;
   const tags = tagsOf(members);
   const isNamed = typeof name === "string" && typeof userIsolation === "boolean";
@@ -41,13 +41,13 @@ export function parseReference(
   key: string,
   etag: string | undefined,
 ): StateStoreItemReference | undefined {
-  const members = jsonObject(text);
+  const members = parseObject(text);
   return members && referenceOf({ key, ...members }, etag);
 }
 
 /** A reply that holds an item. */
 export function parseItem(text: string, key: string, etag: string | undefined): RawItem | undefined {
-  const members = jsonObject(text) ?? {};
+  const members = parseObject(text) ?? {};
   const item = keyOf({ key, ...members }, etag);
   const value = isPlainObject(members["value"]) ? memberTexts(text).get("value") : undefined;
   return item && value !== undefined ? { ...item, text: value } : undefined;
@@ -55,7 +55,7 @@ export function parseItem(text: string, key: string, etag: string | undefined): 
 
 /** A reply that holds a page of keys. */
 export function parsePage(text: string): StateStoreItemKeyPage | undefined {
-  const { data, first_id: firstId, last_id: lastId, has_more: hasMore = false } = jsonObject(text) ?? {};
+  const { data, first_id: firstId, last_id: lastId, has_more: hasMore = false } = parseObject(text) ?? {};
   if (!Array.isArray(data) || typeof hasMore !== "boolean") {
     return undefined;
   }
@@ -66,7 +66,7 @@ export function parsePage(text: string): StateStoreItemKeyPage | undefined {
 /** A reply that says that something is gone: whether there was anything. */
 export function parseTombstone(text: string): boolean | undefined {
   // Both official clients take an empty body for an empty object.
-  const members = text === "" ? {} : jsonObject(text);
+  const members = text === "" ? {} : parseObject(text);
   return members === undefined || members["deleted"] === false ? undefined : Boolean(textOf(members["id"]));
 }
 
@@ -95,7 +95,7 @@ function textOf(value: unknown): string | undefined {
 
 /** Which field a 400 names, where that is a field's name and nothing else. */
 export function errorOf(text: string): { readonly code: string | undefined; readonly param: string | undefined } {
-  const { error } = jsonObject(text) ?? {};
+  const { error } = parseObject(text) ?? {};
   const { code, param } = isPlainObject(error) ? error : {};
   return { code: wordOf(code), param: wordOf(param) };
 }
