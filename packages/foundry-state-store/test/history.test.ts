@@ -250,7 +250,9 @@ describe("what is damaged", () => {
     }
     const [, second = ""] = await keysOf(state, "t1/");
     await state.deleteItem(second);
-    expect(await failure(store.read(KEY))).toMatchObject({ code: "corrupt", position: "turn 2" });
+    for (const onCorrupt of ["error", "skip"] as const) {
+      expect(await failure(store.read(KEY, { onCorrupt }))).toMatchObject({ code: "corrupt", position: "turn 2" });
+    }
     expect((await store.read(KEY, { last: 2 })).records.map(({ id }) => id)).toEqual(["turn-3", "turn-4"]);
     expect((await (await another()).append(KEY, [record("next")])).appended).toBe(1);
   });
@@ -264,6 +266,17 @@ describe("what is damaged", () => {
       expect(await failure(call())).toMatchObject({ code: "corrupt" });
     }
     expect((await state.getItem(head))?.value).toEqual({ v: 1, life: 7 });
+  });
+
+  test("a head that is another conversation's is corrupt, with its place, for every call", async () => {
+    const { store, state } = await open();
+    await store.append(KEY, records("a", 1));
+    const { headKey } = placeOf(KEY);
+    const head = await state.getItem(headKey);
+    await state.setItem(headKey, { ...head?.value, key: ["ann", KEY.source, "other"] }, { tags: head?.tags });
+    for (const call of [() => store.read(KEY), () => store.clear(KEY), () => store.list({ owner: "ann" })]) {
+      expect(await failure(call())).toMatchObject({ code: "corrupt", position: headKey });
+    }
   });
 
   test("a head whose first turn never came is no conversation: not read, not listed, and taken up by the next", async () => {

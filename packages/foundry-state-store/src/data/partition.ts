@@ -61,20 +61,18 @@ export interface Listed {
 
 /** The items of one user of one store. Times come with each call, so that a test can move them. */
 export class Partition {
-  readonly #items = new Map<string, StoredItem>();
-  /** In the order of creation, by the second, and by a random id within one. */
-  readonly #order: StoredItem[];
+  readonly #items: Map<string, StoredItem>;
+  /** In the order of creation, by the second, and by a random id within one; made when it is asked for after a change. */
+  #sorted: readonly StoredItem[] | undefined;
 
   constructor(items: readonly StoredItem[] = []) {
-    for (const item of items) {
-      this.#items.set(item.key, item);
-    }
-    this.#order = [...items].sort(compare);
+    this.#items = new Map(items.map((item) => [item.key, item]));
   }
 
-  /** Every item, whether it has expired or not. */
+  /** Every item in the order of creation, whether it has expired or not. */
   get items(): readonly StoredItem[] {
-    return this.#order;
+    this.#sorted ??= [...this.#items.values()].sort(compare);
+    return this.#sorted;
   }
 
   /** The item, unless it has expired by `now`. */
@@ -106,19 +104,14 @@ export class Partition {
 
   /** Puts an item in its place, whatever is there. */
   put(item: StoredItem): void {
-    this.remove(item.key);
     this.#items.set(item.key, item);
-    // The newest comes last, so its place is found at once.
-    this.#order.splice(this.#order.findLastIndex((other) => compare(other, item) < 0) + 1, 0, item);
+    this.#sorted = undefined;
   }
 
   /** Takes an item away, if it is there. */
   remove(key: string): void {
-    const existing = this.#items.get(key);
-    if (existing !== undefined) {
-      this.#items.delete(key);
-      this.#order.splice(this.#order.indexOf(existing), 1);
-    }
+    this.#items.delete(key);
+    this.#sorted = undefined;
   }
 
   /** A page of what is alive and carries all of the tags, from where the cursor stands. */
@@ -126,7 +119,7 @@ export class Partition {
     const wanted = Object.entries(tags);
     const step = order === "asc" ? 1 : -1;
     const items: StoredItem[] = [];
-    for (const item of order === "asc" ? this.#order : this.#order.toReversed()) {
+    for (const item of order === "asc" ? this.items : this.items.toReversed()) {
       if (
         isAlive(item, now) &&
         (after === undefined || compare(item, after) * step > 0) &&
@@ -144,13 +137,15 @@ export class Partition {
 
   /** The place of the item with this id. */
   positionOf(id: string): Position | undefined {
-    return this.#order.find((item) => item.id === id);
+    return this.items.find((item) => item.id === id);
   }
 
   /** Takes away what has expired by `now`. */
   sweep(now: number): void {
-    for (const item of this.#order.filter((one) => !isAlive(one, now))) {
-      this.remove(item.key);
+    for (const item of this.#items.values()) {
+      if (!isAlive(item, now)) {
+        this.remove(item.key);
+      }
     }
   }
 

@@ -69,7 +69,7 @@ async function locked<T>(path: string, progress: Progress, work: (access: FileAc
   const beforeChange = () => {
     progress.assertWanted();
     if (!held.isSure) {
-      throw stateError("unavailable", "this process stood still for too long to be sure of its lock");
+      throw stateError("unavailable", "this process stood still too long to be sure of its lock");
     }
     progress.hasChanged = true;
   };

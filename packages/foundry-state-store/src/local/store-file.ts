@@ -116,7 +116,7 @@ export function ownerName(owner: string | null): string {
 }
 
 function corrupt(position: string): Error {
-  return stateError("corrupt", "the file of the store cannot be read; it was left as it is", { position });
+  return stateError("corrupt", "the file of the store cannot be read", { position });
 }
 
 function raise(error: Error): never {

@@ -12,7 +12,8 @@ import { failureOf } from "./service-errors.ts";
 export interface Question extends Omit<HttpCall, "url" | "headers"> {
   /** Below the stores. */
   readonly path: string;
-  readonly query?: readonly (readonly [string, string])[] | undefined;
+  /** In the order in which it is sent, behind the version. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly callId: string | undefined;
   readonly ifMatch?: string | undefined;
 }
@@ -37,19 +38,20 @@ export class Requests {
 
   /** Sends a request and gives the reply, whatever its status. */
   send(question: Question): Promise<PipelineResponse> {
-    const { path, query = [], body, callId, ifMatch } = question;
+    const { path, query = {}, body, callId, ifMatch } = question;
     const { baseUrl, isAgentScoped } = this.#endpoint;
-    const parts = query.map(([name, value]) => `${name}=${encodeQueryValue(value)}`);
+    const parts = given(query).map(([name, value]) => `${name}=${encodeQueryValue(String(value))}`);
+    const headers = {
+      Accept: "application/json",
+      "Content-Type": body && "application/json; charset=utf-8",
+      [CALL_ID_HEADER]: callId,
+      "If-Match": ifMatch,
+      "Foundry-Features": isAgentScoped ? PREVIEW : undefined,
+    };
     return sendInTime(this.#pipeline, this.#client, {
       ...question,
       url: `${baseUrl}state_stores${path}?${[API_VERSION, ...parts].join("&")}`,
-      headers: {
-        Accept: "application/json",
-        ...(body === undefined ? {} : { "Content-Type": "application/json; charset=utf-8" }),
-        ...(callId === undefined ? {} : { [CALL_ID_HEADER]: callId }),
-        ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
-        ...(isAgentScoped ? { "Foundry-Features": PREVIEW } : {}),
-      },
+      headers: Object.fromEntries(given(headers)),
     });
   }
 
@@ -83,13 +85,15 @@ export function itemPath(key: string): string {
   return `/items/${encodeSegment(key)}`;
 }
 
-/** A listing's query, in the order in which it is sent. */
-export function keysQuery({ tags, limit, order, after, before }: KeysQuery): (readonly [string, string])[] {
-  const rest = Object.entries({ limit, after, before, order });
-  return [
-    ...Object.entries(tags).map(([name, value]) => [`tags.${name}`, value] as const),
-    ...rest.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
-  ];
+/** A listing's query. */
+export function keysQuery({ tags, limit, order, after, before }: KeysQuery): NonNullable<Question["query"]> {
+  const wanted = Object.entries(tags).map(([name, value]) => [`tags.${name}`, value]);
+  return { ...Object.fromEntries(wanted), limit, after, before, order };
+}
+
+/** The members that are there. */
+function given<T>(members: Readonly<Record<string, T | undefined>>): [string, T][] {
+  return Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
 /** The body of a write. The value goes in as the text that it is, so that its numbers stay. */

@@ -1,6 +1,7 @@
 import type { AgentFrameworkError, ErrorCode } from "@agentfw/core";
 import type { PipelineResponse } from "@azure/core-rest-pipeline";
 import { stateError } from "../errors.ts";
+import { REQUEST_IDS } from "../http/log-policy.ts";
 import { isUnprocessed } from "../http/retry.ts";
 import { errorOf } from "./wire.ts";
 
@@ -23,7 +24,7 @@ export class ServiceProblem extends Error {
     this.status = status;
     this.serviceCode = code;
     this.param = param;
-    this.requestId = headers.get("x-request-id") ?? headers.get("apim-request-id") ?? headers.get("x-ms-request-id");
+    this.requestId = REQUEST_IDS.map((name) => headers.get(name)).find((id) => id !== undefined);
   }
 }
 

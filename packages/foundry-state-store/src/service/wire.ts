@@ -1,7 +1,7 @@
 import { isPlainObject, type Tags } from "@agentfw/core";
 import { memberTexts, parseObject, parseTags } from "@agentfw/core/backend";
 import type { RawItem } from "../backend.ts";
-import { timesOf } from "../times.ts";
+import { timesOf } from "../limits.ts";
 import type {
   StateStoreItemKey,
   StateStoreItemKeyPage,
