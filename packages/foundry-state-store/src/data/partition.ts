@@ -62,17 +62,16 @@ export interface Listed {
 /** The items of one user of one store. Times come with each call, so that a test can move them. */
 export class Partition {
   readonly #items: Map<string, StoredItem>;
-  /** In the order of creation, by the second, and by a random id within one; made when it is asked for after a change. */
+  /** In the order of creation, by the second, and by a random id within one; made by the first listing after a change. */
   #sorted: readonly StoredItem[] | undefined;
 
   constructor(items: readonly StoredItem[] = []) {
     this.#items = new Map(items.map((item) => [item.key, item]));
   }
 
-  /** Every item in the order of creation, whether it has expired or not. */
+  /** Every item, whether it has expired or not. */
   get items(): readonly StoredItem[] {
-    this.#sorted ??= [...this.#items.values()].sort(compare);
-    return this.#sorted;
+    return [...this.#items.values()];
   }
 
   /** The item, unless it has expired by `now`. */
@@ -119,7 +118,8 @@ export class Partition {
     const wanted = Object.entries(tags);
     const step = order === "asc" ? 1 : -1;
     const items: StoredItem[] = [];
-    for (const item of order === "asc" ? this.items : this.items.toReversed()) {
+    this.#sorted ??= this.items.toSorted(compare);
+    for (const item of order === "asc" ? this.#sorted : this.#sorted.toReversed()) {
       if (
         isAlive(item, now) &&
         (after === undefined || compare(item, after) * step > 0) &&
