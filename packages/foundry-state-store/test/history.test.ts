@@ -226,6 +226,21 @@ describe("clear", () => {
     expect(await keysOf(state, "t1/")).toHaveLength(2);
   });
 
+  test("that broke off is over for a store that remembers the conversation, whatever it left", async () => {
+    const { store, another, state } = await open();
+    const other = await another();
+    await store.append(KEY, records("a", 1));
+    for (const name of ["b", "c", "d"]) {
+      await other.append(KEY, records(name, 1));
+    }
+    const place = placeOf(KEY);
+    const life = (await store.read(KEY)).version.split(".")[0] ?? "";
+    await state.deleteItem(place.headKey);
+    await state.deleteItem(turnKey(place, life, 3));
+    expect((await store.append(KEY, records("new", 1), { ifVersion: "" })).appended).toBe(1);
+    expect((await other.read(KEY)).records.map(({ id }) => id)).toEqual(["new-0"]);
+  });
+
   test("deletes what a clear that broke off, or a writer that died, has left", async () => {
     const { store, state } = await open();
     await store.append(KEY, records("a", 2));

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type HistoryRecord, isAgentFrameworkError } from "@agentfw/core";
 import { stateError } from "../errors.ts";
-import { type Chain, overLives } from "./chain.ts";
+import { type Chain, LifeEnded, overLives } from "./chain.ts";
 import { Tail } from "./tail.ts";
 import type { TailCache } from "./tail-cache.ts";
 import { encodeTurn } from "./turn-form.ts";
@@ -23,15 +23,22 @@ const LONGEST_PAUSE_MS = 100;
 
 /** Adds one turn to a conversation, as soon as no other writer comes first. */
 export function append(chain: Chain, { records, ifVersion }: Append, tails: TailCache): Promise<Appended> {
-  return overLives(async () => {
+  const { hash } = chain.place;
+  return overLives(async (isAgain) => {
+    if (isAgain) {
+      tails.forget(hash);
+    }
     for (let attempt = 0; ; attempt += 1) {
       chain.progress.assertWanted();
-      const known = tails.get(chain.place.hash);
+      const known = tails.get(hash);
       // A turn that is about to be created is judged by the store. Nothing else judges what is only compared.
       const mustBeFresh = attempt > 0 || ifVersion !== undefined || records.every(({ id }) => known?.isKnown(id));
-      const tail = (await freshened(chain, known, mustBeFresh)) ?? (await loadTail(chain));
+      if (known !== undefined && mustBeFresh) {
+        await freshen(chain, known);
+      }
+      const tail = known ?? (await loadTail(chain));
       if (tail !== undefined) {
-        tails.keep(chain.place.hash, tail);
+        tails.keep(hash, tail);
       }
       const version = tail?.version ?? "";
       const fresh = records.filter(({ id }) => tail?.isKnown(id) !== true);
@@ -43,7 +50,7 @@ export function append(chain: Chain, { records, ifVersion }: Append, tails: Tail
       }
       const after = await tryOnce(chain, tail, fresh);
       if (after !== undefined) {
-        tails.keep(chain.place.hash, after);
+        tails.keep(hash, after);
         return { version: after.version, appended: fresh.length };
       }
       // Writers that met once would meet again at every attempt if each of them started over at once.
@@ -52,19 +59,15 @@ export function append(chain: Chain, { records, ifVersion }: Append, tails: Tail
   });
 }
 
-/** What is known of the end, with what others have added where that matters; `undefined` when nothing is known any more. */
-async function freshened(chain: Chain, known: Tail | undefined, mustBeFresh: boolean): Promise<Tail | undefined> {
-  if (known === undefined || !mustBeFresh) {
-    return known;
-  }
-  const [head, behind] = await Promise.all([chain.head(), chain.behind(known.life, known.turn)]);
-  if (head?.life !== known.life) {
-    return undefined;
+/** Takes in what others have added. @throws {@link LifeEnded} when all of it was cleared */
+async function freshen(chain: Chain, tail: Tail): Promise<void> {
+  const [head, behind] = await Promise.all([chain.head(), chain.behind(tail.life, tail.turn)]);
+  if (head?.life !== tail.life) {
+    throw new LifeEnded();
   }
   for (const turn of behind) {
-    known.add(turn);
+    tail.add(turn);
   }
-  return known;
 }
 
 async function loadTail(chain: Chain): Promise<Tail | undefined> {

@@ -175,11 +175,11 @@ export function missingTurn(turn: number): Error {
   return stateError("corrupt", "a turn of the conversation is missing", { position: `turn ${turn}` });
 }
 
-/** Starts over when a clear came in between. */
-export async function overLives<T>(run: () => Promise<T>): Promise<T> {
-  for (;;) {
+/** Starts over when a clear came in between, and says so: what was known before is over. */
+export async function overLives<T>(run: (isAgain: boolean) => Promise<T>): Promise<T> {
+  for (let isAgain = false; ; isAgain = true) {
     try {
-      return await run();
+      return await run(isAgain);
     } catch (error) {
       if (!(error instanceof LifeEnded)) {
         throw error;

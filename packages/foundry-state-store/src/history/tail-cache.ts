@@ -11,8 +11,12 @@ export class TailCache {
     return this.#tails.get(hash);
   }
 
-  keep(hash: string, tail: Tail): void {
+  forget(hash: string): void {
     this.#tails.delete(hash);
+  }
+
+  keep(hash: string, tail: Tail): void {
+    this.forget(hash);
     this.#tails.set(hash, tail);
     const [oldest] = this.#tails.keys();
     if (this.#tails.size > MOST && oldest !== undefined) {
