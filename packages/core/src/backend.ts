@@ -5,7 +5,17 @@
  */
 
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
+export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
+export { FileProblem } from "./backend/file-problem.ts";
+export {
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
+export { parseHistoryKeyText } from "./backend/history-key-text.ts";
 export { inParallel } from "./backend/in-parallel.ts";
 export { compactJson, memberTexts } from "./backend/json-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
@@ -16,4 +26,4 @@ export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { parseObject, parseTags } from "./backend/stored-json.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
-export { assertByteLength, assertOneOf, assertOwner } from "./store-input.ts";
+export { assertByteLength, assertContractVersion, assertOneOf, assertOwner } from "./store-input.ts";
