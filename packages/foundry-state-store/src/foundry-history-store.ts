@@ -1,11 +1,6 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
-  assertHistoryKey,
-  assertHistoryRecords,
-  assertListFilter,
-  assertReadOptions,
   assertTimeout,
   type CallOptions,
   type HistoryCapabilities,
@@ -18,7 +13,16 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertOptions, type CallLimits, OnDemand } from "@agentfw/core/backend";
+import {
+  assertOptions,
+  type CallLimits,
+  OnDemand,
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
 import type { Conversations } from "./history/conversations.ts";
@@ -90,27 +94,16 @@ export class FoundryHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    assertHistoryKey(key);
-    assertHistoryRecords(records, MAX_RECORD_BYTES);
     const { ifVersion } = options;
-    // Copied: the caller may change them while others are ahead in the queue.
-    const given = { key: copyOf(key), records: records.map(({ id, data }) => ({ id, data })), ifVersion };
+    const given = { key: ownHistoryKey(key), records: ownHistoryRecords(records, MAX_RECORD_BYTES), ifVersion };
     return this.#run("append", options, (conversations, limits) => conversations.append(given, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    assertReadOptions(options);
-    assertHistoryKey(key);
-    const { last, before, withFirst, onCorrupt } = options;
-    const page = {
-      key: copyOf(key),
-      last,
-      before: before === undefined ? undefined : parseEdge(before),
-      withFirst,
-      onCorrupt,
-    };
+    const { before, ...page } = ownReadOptions(options);
+    const asked = { ...page, key: ownHistoryKey(key), before: before === undefined ? undefined : parseEdge(before) };
     return this.#run("read", options, async (conversations, limits) => {
-      const { start, ...found } = await conversations.read(page, limits);
+      const { start, ...found } = await conversations.read(asked, limits);
       return start === undefined ? found : { ...found, older: encodeEdge(start) };
     });
   }
@@ -121,18 +114,15 @@ export class FoundryHistoryStore implements HistoryStore {
    */
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    assertHistoryKey(key);
-    const copy = copyOf(key);
-    await this.#run("clear", options, (conversations, limits) => conversations.clear(copy, limits));
+    const given = ownHistoryKey(key);
+    await this.#run("clear", options, (conversations, limits) => conversations.clear(given, limits));
   }
 
   /** Pages over conversations, the oldest first; two requests for each. In an isolated store, those of the caller. */
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
-    assertListFilter(filter);
-    const { limit = 100, cursor } = options;
-    assertCount(limit, "limit", 1);
-    const page = { filter: { ...filter }, limit, after: cursor === undefined ? undefined : parseListCursor(cursor) };
+    const { limit, cursor } = ownListOptions(options);
+    const after = cursor === undefined ? undefined : parseListCursor(cursor);
+    const page = { filter: ownListFilter(filter), limit, after };
     return this.#run("list", options, async (conversations, limits) => {
       const { items, next } = await conversations.list(page, limits);
       return next === undefined ? { items } : { items, cursor: encodeListCursor(next) };
@@ -150,9 +140,4 @@ export class FoundryHistoryStore implements HistoryStore {
   ): Promise<T> {
     return this.#conversations.runWithin(name, { timeoutMs: this.#timeoutMs, signal }, work);
   }
-}
-
-/** The caller may change theirs while the call waits. */
-function copyOf({ owner, source, session }: HistoryKey): HistoryKey {
-  return { owner, source, session };
 }

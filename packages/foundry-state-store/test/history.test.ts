@@ -309,6 +309,14 @@ describe("what is damaged", () => {
   });
 });
 
+test("a filter that inherits its owner lists that owner's conversations, and nobody else's", async () => {
+  const { store } = await open();
+  await store.append(KEY, records("a", 1));
+  await store.append({ ...KEY, owner: "bob" }, records("b", 1));
+  const { items } = await store.list(Object.create({ owner: "bob" }));
+  expect(items.map(({ key }) => key.owner)).toEqual(["bob"]);
+});
+
 describe("size", () => {
   test("a record of the largest size is stored whatever is in it, also nothing but quotes and backslashes", async () => {
     const { store } = await open();

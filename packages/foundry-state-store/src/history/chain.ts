@@ -1,5 +1,5 @@
 import type { HistoryKey } from "@agentfw/core";
-import { inParallel, type Progress, parseObject } from "@agentfw/core/backend";
+import { inParallel, type Progress, parseHistoryKeyText, parseObject } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
 import type { JsonObject, StateStoreItemKey } from "../types.ts";
@@ -151,15 +151,13 @@ export async function readHead(
     return undefined;
   }
   const { v, life, key } = parseObject(item.text) ?? {};
-  const [owner, source, session] = Array.isArray(key) ? key : [];
-  const isKey =
-    (owner === null || typeof owner === "string") && typeof source === "string" && typeof session === "string";
+  const named = parseHistoryKeyText(JSON.stringify(key) ?? "");
   const isLife = v === 1 && typeof life === "string" && /^[\w-]{16}$/.test(life);
   // A head under another conversation's key is none.
-  if (!isKey || !isLife || placeOf({ owner, source, session }).headKey !== headKey) {
+  if (named === undefined || !isLife || placeOf(named).headKey !== headKey) {
     throw stateError("corrupt", "the head of a conversation cannot be read", { position: headKey });
   }
-  return { key: { owner, source, session }, life, etag: item.etag };
+  return { key: named, life, etag: item.etag };
 }
 
 /** A clear came in between. Whoever meets it starts over. */

@@ -1,13 +1,13 @@
-import type { HistoryKeyInfo } from "@agentfw/core";
+import type { HistoryKeyInfo, HistoryListFilter } from "@agentfw/core";
 import { inParallel, type Progress } from "@agentfw/core/backend";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { LIMITS } from "../limits.ts";
 import { Chain, readHead } from "./chain.ts";
-import { type HeadFilter, headTags, placeOf } from "./names.ts";
+import { headTags, placeOf } from "./names.ts";
 
 /** Which page of conversations. Checked. */
 export interface ListPage {
-  readonly filter: HeadFilter;
+  readonly filter: HistoryListFilter;
   readonly limit: number;
   /** The state store's own cursor. */
   readonly after: string | undefined;

@@ -35,14 +35,14 @@ export function parseTurnKey(
   return found === hash && life !== undefined ? { life, turn: Number(turn) } : undefined;
 }
 
-/** Which conversations; those of all owners, and by all sources, where that is not said. */
-export interface HeadFilter {
-  readonly owner?: string | null | undefined;
-  readonly source?: string | undefined;
-}
-
 /** What a head can be listed by: all of it where it is written, and where heads are looked for what they must carry. */
-export function headTags({ owner, source }: HeadFilter): Tags {
+export function headTags({
+  owner,
+  source,
+}: {
+  readonly owner?: string | null;
+  readonly source?: string | undefined;
+}): Tags {
   return {
     agentfw: "conversation",
     // `null` is not the text "null".

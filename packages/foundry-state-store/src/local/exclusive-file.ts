@@ -2,8 +2,14 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isAgentFrameworkError } from "@agentfw/core";
-import { type CallLimits, KeyedQueue, type Progress, runWithProgress, systemCode } from "@agentfw/core/backend";
+import {
+  type CallLimits,
+  fileFailure,
+  KeyedQueue,
+  type Progress,
+  runWithProgress,
+  systemCode,
+} from "@agentfw/core/backend";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError } from "../errors.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
@@ -53,15 +59,10 @@ export async function changeFile<T>(
   }
 }
 
-/** What a file system's error means to a caller. */
+/** What a file system's error means to a caller; any other error as it is. */
 export function fileError(error: unknown, operation: string): unknown {
-  const code = systemCode(error);
-  if (isAgentFrameworkError(error) || code === undefined) {
-    return error;
-  }
-  return code === "EACCES" || code === "EPERM"
-    ? stateError("unauthorized", `${operation}: the folder may not be used`, { cause: error })
-    : stateError("unavailable", `${operation}: the file system failed with ${code}`, { cause: error });
+  const failure = fileFailure(error);
+  return failure === undefined ? error : stateError(failure.code, `${operation}: ${failure.reason}`, { cause: error });
 }
 
 async function locked<T>(path: string, progress: Progress, work: (access: FileAccess) => Promise<T>): Promise<T> {
