@@ -22,7 +22,7 @@ export function resolveLocal(name: string, options: LocalStateStoreOptions): Loc
   const { creation, asked, onDiagnostic } = common;
   if (asked.userIsolation) {
     if (!allowUnisolatedLocal) {
-      const rule = "not in files, unless allowUnisolatedLocal: true does without; an emulator keeps users apart";
+      const rule = "files cannot keep users apart; allowUnisolatedLocal: true does without, and an emulator can";
       throw configurationError("userIsolation", rule);
     }
     tell(onDiagnostic, "unisolated_state_store", "user isolation was asked for; in files all users share the items");

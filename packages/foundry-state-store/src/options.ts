@@ -88,8 +88,15 @@ export interface CommonSettings {
 }
 
 const COMMON = [
-  ...["userIsolation", "itemTtlSeconds", "description", "tags", "onMismatch", "timeoutMs", "onDiagnostic"],
-  ...["allowUnisolatedLocal", "signal"],
+  "userIsolation",
+  "itemTtlSeconds",
+  "description",
+  "tags",
+  "onMismatch",
+  "timeoutMs",
+  "onDiagnostic",
+  "allowUnisolatedLocal",
+  "signal",
 ];
 
 const TYPES = {
@@ -123,8 +130,11 @@ export function resolveCommon(
     timeoutMs,
     onDiagnostic,
     opening: {
-      ...{ operation: "getOrCreate", callId: currentCallId(), signal },
-      ...{ timeoutMs, endsAt: performance.now() + timeoutMs },
+      operation: "getOrCreate",
+      callId: currentCallId(),
+      signal,
+      timeoutMs,
+      endsAt: performance.now() + timeoutMs,
     },
   };
 }

@@ -14,7 +14,12 @@ export interface ServiceSettings {
 
 /** What `FoundryStateStore` takes and `LocalStateStore` does not. */
 export const SERVICE_OPTIONS: readonly string[] = [
-  ...["credential", "endpoint", "agentName", "pipelineOptions", "httpClient", "localDirectory"],
+  "credential",
+  "endpoint",
+  "agentName",
+  "pipelineOptions",
+  "httpClient",
+  "localDirectory",
 ];
 
 /** An emulator on this machine takes any token. */

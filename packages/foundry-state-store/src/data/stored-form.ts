@@ -6,18 +6,26 @@ import type { StoreRecord } from "./store-data.ts";
 /** What each member must be. */
 type Form<T> = { readonly [Name in keyof T]: (value: unknown) => value is T[Name] };
 
-const TIMES = { createdAt: isTime, updatedAt: isTime };
-
 const ITEM: Form<StoredItem> = {
-  ...{ id: isName, key: isName, text: isValue, tags: isTags, etag: isName },
-  ...{ ...TIMES, expiresAt: (value) => value === null || isTime(value) },
+  id: isName,
+  key: isName,
+  text: isValue,
+  tags: isTags,
+  etag: isName,
+  createdAt: isTime,
+  updatedAt: isTime,
+  expiresAt: (value) => value === null || isTime(value),
 };
 
 const RECORD: Form<StoreRecord> = {
-  ...{ id: isName, name: isName, tags: isTags, ...TIMES },
+  id: isName,
+  name: isName,
   userIsolation: (value) => typeof value === "boolean",
   itemTtlSeconds: (value) => typeof value === "number",
   description: (value) => value === null || typeof value === "string",
+  tags: isTags,
+  createdAt: isTime,
+  updatedAt: isTime,
 };
 
 /** An item as a file holds it, or `undefined` for what is none. */
