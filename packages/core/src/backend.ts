@@ -1,7 +1,7 @@
 /**
  * What those who write a backend need and must not decide for themselves: what options and arguments are refused, in the
- * same words everywhere; what a connection that cannot be made means; a part that is loaded on demand; calls that wait for
- * each other; calls to a server with lost answers and lost connections. An entry of its own, because an agent needs none of it.
+ * same words everywhere; what a connection that cannot be made or a file system that refuses means; a part that is loaded on
+ * demand; calls, with their deadlines, lost answers and further tries. An entry of its own, because an agent needs none of it.
  */
 
 export { clearListed, type PageToClear } from "./backend/clear-listed.ts";
@@ -23,6 +23,8 @@ export {
 } from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
 export { parseHistoryKeyText } from "./backend/history-key-text.ts";
+export { inParallel } from "./backend/in-parallel.ts";
+export { compactJson, memberTexts } from "./backend/json-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export {
   type Lease,
@@ -38,6 +40,7 @@ export { assertExactlyOne } from "./backend/option-choice.ts";
 export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { assertPath } from "./backend/path-input.ts";
+export { Progress, runWithProgress } from "./backend/progress.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
 export { type KnownTurn, RecentTurns } from "./backend/recent-turns.ts";
 export { RecentlyUsed } from "./backend/recently-used.ts";
@@ -55,6 +58,7 @@ export type {
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
+export { parseObject, parseTags } from "./backend/stored-json.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { isWholeJson } from "./backend/whole-json.ts";
 /** Also in the entry for file stores, which loads the search with them: whoever only checks needs these alone. */

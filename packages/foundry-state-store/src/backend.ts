@@ -1,4 +1,4 @@
-import type { CallOptions, Tags } from "@agentfw/core";
+import type { Tags } from "@agentfw/core";
 import type {
   StateStoreItemKey,
   StateStoreItemKeyPage,
@@ -7,20 +7,26 @@ import type {
   StoreUpdate,
 } from "./types.ts";
 
-/** Whose item, and which one. Checked. */
-export interface ItemCall {
-  readonly key: string;
+/** What is asked, and on whose behalf. Checked. */
+export interface ScopeCall {
+  /** Named in errors. */
+  readonly operation: string;
   readonly callId: string | undefined;
   /** Trusted identity by core's port. */
   readonly owner: string | null;
   readonly signal: AbortSignal | undefined;
 }
 
+/** Whose item, and which one. Checked. */
+export interface ItemCall extends ScopeCall {
+  readonly key: string;
+}
+
 /** What is written. Checked. */
 export interface ItemWrite {
   /** The JSON text of an object. */
   readonly text: string;
-  readonly tags: Tags | undefined;
+  readonly tags: Tags;
   readonly ifMatch: string | undefined;
 }
 
@@ -44,11 +50,19 @@ export interface Backend {
   createItem(call: ItemCall, write: ItemWrite): Promise<StateStoreItemReference>;
   setItem(call: ItemCall, write: ItemWrite): Promise<StateStoreItemReference>;
   getItem(call: ItemCall): Promise<RawItem | undefined>;
-  /** The id of what was deleted. */
-  deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<string | undefined>;
-  listItemKeys(call: Omit<ItemCall, "key">, query: KeysQuery): Promise<StateStoreItemKeyPage>;
-  getStore(options: CallOptions): Promise<StateStoreProperties>;
-  updateStore(changes: StoreUpdate, options: CallOptions): Promise<StateStoreProperties>;
   /** True when there was one. */
-  deleteStore(options: CallOptions): Promise<boolean>;
+  deleteItem(call: ItemCall, ifMatch: string | undefined): Promise<boolean>;
+  listItemKeys(call: ScopeCall, query: KeysQuery): Promise<StateStoreItemKeyPage>;
+  getStore(call: ScopeCall): Promise<StateStoreProperties>;
+  updateStore(changes: StoreUpdate, call: ScopeCall): Promise<StateStoreProperties>;
+  /** True when there was one. */
+  deleteStore(call: ScopeCall): Promise<boolean>;
+}
+
+/** What a store object is made of. */
+export interface StoreParts {
+  readonly backend: Backend;
+  readonly properties: StateStoreProperties;
+  readonly isIsolated: boolean;
+  readonly callId?: string | undefined;
 }

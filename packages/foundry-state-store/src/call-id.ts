@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { configurationError } from "@agentfw/core";
+import { isHeaderValue } from "./limits.ts";
 
 const calls = new AsyncLocalStorage<string | undefined>();
 
@@ -24,15 +25,7 @@ export function currentCallId(): string | undefined {
 
 /** Refuses a call id that no header can carry. It is not shown: it stands for a person. */
 export function assertCallId(callId: unknown): asserts callId is string {
-  if (typeof callId !== "string" || !isHeaderValue(callId)) {
-    throw configurationError("callId", "must be the header's value: visible ASCII characters, at least one");
+  if (!isHeaderValue(callId)) {
+    throw configurationError("callId", "must be the header's value, of visible ASCII");
   }
 }
-
-/** True for a text that a header carries as it is. */
-export function isHeaderValue(text: string): boolean {
-  return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
-}
-
-/** Names the call that a request belongs to, and with it the user. */
-export const CALL_ID_HEADER = "x-agent-foundry-call-id";

@@ -1,5 +1,4 @@
-import { assertCallOptions, type CallOptions, type StateStore } from "@agentfw/core";
-import { assertOptions } from "@agentfw/core/backend";
+import type { StateStore } from "@agentfw/core";
 
 const ITEM = ["callId", "signal"];
 const PORT = ["owner", "signal"];
@@ -12,7 +11,7 @@ export type Method =
   | keyof Pick<StateStore, "create" | "set" | "get" | "delete" | "listKeys">;
 
 /** The options of each. */
-const KNOWN: Readonly<Record<Method, readonly string[]>> = {
+export const KNOWN_OPTIONS: Readonly<Record<Method, readonly string[]>> = {
   createItem: [...ITEM, "tags"],
   setItem: [...ITEM, "tags", "ifMatch", "requireExists"],
   getItem: ITEM,
@@ -28,14 +27,3 @@ const KNOWN: Readonly<Record<Method, readonly string[]>> = {
   delete: [...PORT, "ifMatch"],
   listKeys: [...PORT, "tags", "limit", "cursor", "order"],
 };
-
-/**
- * Refuses the options of another method. One that is left out of account would be a create in spite of `ifMatch`, or a walk
- * without end where the two families of methods go on from a page by another name.
- *
- * @throws `configuration`, the abort reason
- */
-export function assertKnownOptions(method: Method, options: CallOptions): void {
-  assertCallOptions(options);
-  assertOptions(options, "options", KNOWN[method]);
-}

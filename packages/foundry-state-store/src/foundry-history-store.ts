@@ -1,11 +1,6 @@
 import {
   type AppendOptions,
   assertCallOptions,
-  assertCount,
-  assertHistoryKey,
-  assertHistoryRecords,
-  assertListFilter,
-  assertReadOptions,
   assertTimeout,
   type CallOptions,
   type HistoryCapabilities,
@@ -18,17 +13,23 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertOptions, OnDemand } from "@agentfw/core/backend";
+import {
+  assertOptions,
+  type CallLimits,
+  OnDemand,
+  ownHistoryKey,
+  ownHistoryRecords,
+  ownListFilter,
+  ownListOptions,
+  ownReadOptions,
+} from "@agentfw/core/backend";
 import { PROVIDER } from "./errors.ts";
 import type { FoundryStateStore } from "./foundry-state-store.ts";
 import type { Conversations } from "./history/conversations.ts";
-import { parseEdge, parseListCursor } from "./history/cursors.ts";
-import { filterTags, placeOf } from "./history/names.ts";
-import { type Operation, runOperation } from "./history/operation.ts";
-import { WINDOW } from "./history/window.ts";
+import { encodeEdge, encodeListCursor, parseEdge, parseListCursor } from "./history/cursors.ts";
 import { assertLasting } from "./lasting-store.ts";
-import { engines } from "./load-engine.ts";
-import type { Progress } from "./progress.ts";
+import { REMEMBERED_IDS } from "./limits.ts";
+import { historyEngine } from "./load-engine.ts";
 
 /** Options of {@link FoundryHistoryStore}. */
 export interface FoundryHistoryStoreOptions {
@@ -61,7 +62,7 @@ const MAX_RECORD_BYTES = 1_000_000;
 export class FoundryHistoryStore implements HistoryStore {
   readonly contractVersion: 1 = 1;
   readonly capabilities: HistoryCapabilities = {
-    dedupe: WINDOW,
+    dedupe: REMEMBERED_IDS,
     processes: "many",
     conditionalAppend: true,
     replace: false,
@@ -84,7 +85,7 @@ export class FoundryHistoryStore implements HistoryStore {
     const { timeoutMs = 5_000 } = options;
     assertTimeout(timeoutMs, "timeoutMs");
     this.#timeoutMs = timeoutMs;
-    this.#conversations = new OnDemand(PROVIDER, async () => new (await engines.history()).Conversations(store));
+    this.#conversations = new OnDemand(PROVIDER, async () => new (await historyEngine.load()).Conversations(store));
   }
 
   async append(
@@ -93,26 +94,18 @@ export class FoundryHistoryStore implements HistoryStore {
     options: AppendOptions = {},
   ): Promise<{ version: string; appended: number }> {
     assertCallOptions(options);
-    assertHistoryKey(key);
-    assertHistoryRecords(records, MAX_RECORD_BYTES);
-    const place = placeOf(key);
-    const { ifVersion, signal } = options;
-    // Copied: the caller may change them while others are ahead in the queue.
-    const copies = records.map(({ id, data }) => ({ id, data }));
-    return this.#run({ name: "append", kind: "write", signal }, (conversations, giveUp, progress) =>
-      conversations.append(place, { records: copies, ifVersion, progress }, giveUp),
-    );
+    const { ifVersion } = options;
+    const given = { key: ownHistoryKey(key), records: ownHistoryRecords(records, MAX_RECORD_BYTES), ifVersion };
+    return this.#run("append", options, (conversations, limits) => conversations.append(given, limits));
   }
 
   async read(key: HistoryKey, options: ReadOptions = {}): Promise<HistoryPage> {
-    assertReadOptions(options);
-    assertHistoryKey(key);
-    const place = placeOf(key);
-    const { last, before, withFirst, onCorrupt, signal } = options;
-    const page = { last, before: before === undefined ? undefined : parseEdge(before), withFirst, onCorrupt };
-    return this.#run({ name: "read", kind: "read", signal }, (conversations, giveUp) =>
-      conversations.read(place, page, giveUp),
-    );
+    const { before, ...page } = ownReadOptions(options);
+    const asked = { ...page, key: ownHistoryKey(key), before: before === undefined ? undefined : parseEdge(before) };
+    return this.#run("read", options, async (conversations, limits) => {
+      const { start, ...found } = await conversations.read(asked, limits);
+      return start === undefined ? found : { ...found, older: encodeEdge(start) };
+    });
   }
 
   /**
@@ -121,24 +114,19 @@ export class FoundryHistoryStore implements HistoryStore {
    */
   async clear(key: HistoryKey, options: CallOptions = {}): Promise<void> {
     assertCallOptions(options);
-    assertHistoryKey(key);
-    const place = placeOf(key);
-    await this.#run({ name: "clear", kind: "write", signal: options.signal }, (conversations, giveUp, progress) =>
-      conversations.clear(place, progress, giveUp),
-    );
+    const given = ownHistoryKey(key);
+    await this.#run("clear", options, (conversations, limits) => conversations.clear(given, limits));
   }
 
   /** Pages over conversations, the oldest first; two requests for each. In an isolated store, those of the caller. */
   async list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
-    assertCallOptions(options);
-    assertListFilter(filter);
-    const { limit = 100, cursor, signal } = options;
-    assertCount(limit, "limit", 1);
+    const { limit, cursor } = ownListOptions(options);
     const after = cursor === undefined ? undefined : parseListCursor(cursor);
-    const page = { tags: filterTags(filter), limit, after };
-    return this.#run({ name: "list", kind: "read", signal }, (conversations, giveUp) =>
-      conversations.list(page, giveUp),
-    );
+    const page = { filter: ownListFilter(filter), limit, after };
+    return this.#run("list", options, async (conversations, limits) => {
+      const { items, next } = await conversations.list(page, limits);
+      return next === undefined ? { items } : { items, cursor: encodeListCursor(next) };
+    });
   }
 
   /** Releases nothing: the store that it was made over stays open. */
@@ -148,14 +136,10 @@ export class FoundryHistoryStore implements HistoryStore {
 
   /** The call's time counts while the engine loads. */
   #run<T>(
-    operation: Pick<Operation<T>, "name" | "kind" | "signal">,
-    work: (conversations: Conversations, giveUp: AbortSignal, progress: Progress) => Promise<T>,
+    name: string,
+    { signal }: CallOptions,
+    work: (conversations: Conversations, limits: CallLimits) => Promise<T>,
   ): Promise<T> {
-    return runOperation({
-      ...operation,
-      timeoutMs: this.#timeoutMs,
-      run: (giveUp, progress) =>
-        this.#conversations.run(operation.name, (conversations) => work(conversations, giveUp, progress)),
-    });
+    return this.#conversations.runWithin(name, { timeoutMs: this.#timeoutMs, signal }, work);
   }
 }

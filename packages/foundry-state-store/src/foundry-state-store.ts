@@ -1,6 +1,6 @@
 import {
-  assertCallOptions,
   type CallOptions,
+  isAgentFrameworkError,
   type Scope,
   type StateCapabilities,
   type StateItem,
@@ -10,16 +10,27 @@ import {
   type Tags,
 } from "@agentfw/core";
 import { assertStateText } from "@agentfw/core/backend";
-import type { Backend, RawItem } from "./backend.ts";
+import { assertAsAsked } from "./as-asked.ts";
+import type { Backend, ItemCall, StoreParts } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
-import { assertKnownOptions } from "./call-options.ts";
 import { stateError } from "./errors.ts";
-import { etagOf, itemCall, keysQuery, portListing, scopeCall, storeUpdate, valueText, writeOf } from "./item-input.ts";
-import { LIMITS, limitProblem } from "./limits.ts";
-import { engines, loadEngine } from "./load-engine.ts";
-import { type FoundryStateStoreOptions, openingCall, refuse, resolveCommon } from "./options.ts";
-import { canMatch, refusalWithEtag, unmatched } from "./refusals.ts";
-import { localOptions, resolveService } from "./service-options.ts";
+import { assertPageSize } from "./input-checks.ts";
+import {
+  canMatch,
+  etagOf,
+  itemCall,
+  keysQuery,
+  portListing,
+  scopeCall,
+  storeUpdate,
+  valueText,
+  writeOf,
+} from "./item-input.ts";
+import { LIMITS } from "./limits.ts";
+import { filesEngine, loadEngine, serviceEngine } from "./load-engine.ts";
+import { resolveLocal, tellOfFiles } from "./local-options.ts";
+import { type FoundryStateStoreOptions, type LocalStateStoreOptions, resolveCommon } from "./options.ts";
+import { resolveService, SERVICE_OPTIONS } from "./service-options.ts";
 import type {
   CreateItemOptions,
   DeleteItemOptions,
@@ -35,14 +46,6 @@ import type {
   StateStoreProperties,
   StoreUpdate,
 } from "./types.ts";
-
-/** What a store object is made of. */
-export interface StoreParts {
-  readonly backend: Backend;
-  readonly properties: StateStoreProperties;
-  readonly isIsolated: boolean;
-  readonly callId?: string | undefined;
-}
 
 /**
  * A Foundry state store: JSON objects under keys, with tags, etags and an idle life, apart for each user where the store
@@ -79,25 +82,26 @@ export class FoundryStateStore implements StateStore {
 
   /**
    * Opens a store, and creates it when there is none: one request where it exists. Where nothing hosted is configured it
-   * is a `LocalStateStore`, and says so once.
+   * is a {@link LocalStateStore}, and says so once.
    *
    * @param name 1 to 128 characters, `/` included. Names turn up in the service's logs: leave users out of them.
    * @throws `configuration` naming the option, or what differs from a store that exists; `unauthorized`, `unavailable`,
    * `timeout`, `outcome_unknown`
    */
   static async getOrCreate(name: string, options: FoundryStateStoreOptions = {}): Promise<FoundryStateStore> {
-    assertCallOptions(options);
-    const settings = resolveCommon("FoundryStateStore", name, options);
+    const settings = resolveCommon(name, options, SERVICE_OPTIONS);
     const service = resolveService(options);
-    const call = openingCall(settings, options);
     // A program that is hosted needs no files, and one that is not needs no HTTP.
     if (service === undefined) {
-      const local = localOptions(settings, options);
-      const { openInstead } = await loadEngine(engines.files, call);
-      return openInstead(name, local);
+      const { credential, endpoint, agentName, pipelineOptions, httpClient, localDirectory, ...common } = options;
+      const store = await LocalStateStore.getOrCreate(name, { ...common, directory: localDirectory });
+      tellOfFiles(settings.onDiagnostic);
+      return store;
     }
-    const { openStore } = await loadEngine(engines.service, call);
-    return new FoundryStateStore(await openStore(settings, service, call));
+    const { openStore } = await loadEngine(serviceEngine, settings.opening);
+    const parts = await openStore(settings, service);
+    assertAsAsked(parts.properties, settings);
+    return new FoundryStateStore(parts);
   }
 
   /** The store's name. */
@@ -142,13 +146,13 @@ export class FoundryStateStore implements StateStore {
   /** The item, or `undefined` when there is none, it has expired, it is another user's, or the store is gone. */
   async getItem(key: string, options: ItemOptions = {}): Promise<StateStoreItem | undefined> {
     const item = await this.#backend.getItem(itemCall("getItem", key, options, this.#parts));
-    return item === undefined ? undefined : { ...item, value: parsedValue(item) };
+    return item && { ...item, value: JSON.parse(item.text) };
   }
 
   /** Deletes an item; `existed` says whether there was one. @throws `conflict` by `ifMatch`, and as `setItem` */
   async deleteItem(key: string, options: DeleteItemOptions = {}): Promise<{ readonly existed: boolean }> {
     const call = itemCall("deleteItem", key, options, this.#parts);
-    return { existed: (await this.#backend.deleteItem(call, etagOf(options))) !== undefined };
+    return { existed: await this.#backend.deleteItem(call, etagOf(options)) };
   }
 
   /** A page of keys, the newest first unless told. Values are not in it: fetch those that you need. */
@@ -163,39 +167,38 @@ export class FoundryStateStore implements StateStore {
    * @throws as `listItemKeys`; `unavailable` when the service gives the same page again
    */
   async *iterateItemKeys(options: IterateItemKeysOptions = {}): AsyncGenerator<StateStoreItemKey, void, undefined> {
-    assertKnownOptions("iterateItemKeys", options);
-    const { pageSize = LIMITS.pageSize, ...rest } = options;
-    refuse(limitProblem(pageSize), "pageSize");
+    const call = scopeCall("iterateItemKeys", options, this.#parts);
+    const { tags, order, pageSize = LIMITS.pageSize } = options;
+    assertPageSize(pageSize, "pageSize");
+    const query = keysQuery({ tags, order, limit: pageSize });
     let after: string | undefined;
     for (;;) {
-      const page = await this.listItemKeys({ ...rest, limit: pageSize, after });
-      yield* page.keys;
-      if (!page.hasMore || page.lastId === undefined) {
+      const { keys, hasMore, lastId } = await this.#backend.listItemKeys(call, { ...query, after });
+      yield* keys;
+      if (!hasMore || lastId === undefined) {
         return;
       }
-      if (page.lastId === after) {
+      if (lastId === after) {
         throw stateError("unavailable", "iterateItemKeys: the service gave the same page again");
       }
-      after = page.lastId;
+      after = lastId;
     }
   }
 
   /** What the store is now. @throws `not_found` when it is gone */
   async getStore(options: CallOptions = {}): Promise<StateStoreProperties> {
-    assertKnownOptions("getStore", options);
-    return this.#backend.getStore(options);
+    return this.#backend.getStore(scopeCall("getStore", options, this.#parts));
   }
 
   /** Changes description and tags; nothing else of a store can be changed. @throws `not_found`, and as `setItem` */
   async updateStore(changes: StoreUpdate, options: CallOptions = {}): Promise<StateStoreProperties> {
-    assertKnownOptions("updateStore", options);
-    return this.#backend.updateStore(storeUpdate(changes), options);
+    const call = scopeCall("updateStore", options, this.#parts);
+    return this.#backend.updateStore(storeUpdate(changes), call);
   }
 
   /** Deletes the store with all items of all users; true when there was one. Its name is free again. */
   async deleteStore(options: CallOptions = {}): Promise<boolean> {
-    assertKnownOptions("deleteStore", options);
-    return this.#backend.deleteStore(options);
+    return this.#backend.deleteStore(scopeCall("deleteStore", options, this.#parts));
   }
 
   async create(
@@ -207,11 +210,14 @@ export class FoundryStateStore implements StateStore {
     assertStateText(text, LIMITS.valueBytes);
     const write = writeOf(text, { tags: options.tags });
     try {
-      const { etag } = await this.#backend.createItem(call, write);
-      return { etag };
+      return { etag: (await this.#backend.createItem(call, write)).etag };
     } catch (error) {
-      // The service does not say which etag is there.
-      throw await refusalWithEtag(error, () => this.#backend.getItem(call));
+      if (!isAgentFrameworkError(error, "conflict") || error.currentVersion !== undefined) {
+        throw error;
+      }
+      // The service does not say which etag is there. That the look fails changes nothing about the conflict.
+      const item = await this.#backend.getItem(call).catch(() => undefined);
+      throw stateError("conflict", "create: the key is taken", { cause: error.cause, currentVersion: item?.etag });
     }
   }
 
@@ -225,23 +231,23 @@ export class FoundryStateStore implements StateStore {
     assertStateText(text, LIMITS.valueBytes);
     const write = writeOf(text, { tags });
     if (!canMatch(ifMatch)) {
-      throw await unmatched("set", () => this.#backend.getItem(call));
+      throw await this.#mismatch(call);
     }
-    const { etag } = await this.#backend.setItem(call, { ...write, ifMatch });
-    return { etag };
+    return { etag: (await this.#backend.setItem(call, { ...write, ifMatch })).etag };
   }
 
   async get(key: string, options: Scope = {}): Promise<StateItem | undefined> {
     const item = await this.#backend.getItem(itemCall("get", key, options, this.#parts));
-    return item === undefined ? undefined : { key, text: item.text, etag: item.etag, tags: item.tags };
+    return item && { key, text: item.text, etag: item.etag, tags: item.tags };
   }
 
   async delete(key: string, options: Scope & { readonly ifMatch?: string | undefined } = {}): Promise<boolean> {
     const call = itemCall("delete", key, options, this.#parts);
-    if (!canMatch(options.ifMatch)) {
-      throw await unmatched("delete", () => this.#backend.getItem(call));
+    const { ifMatch } = options;
+    if (!canMatch(ifMatch)) {
+      throw await this.#mismatch(call);
     }
-    return (await this.#backend.deleteItem(call, options.ifMatch)) !== undefined;
+    return this.#backend.deleteItem(call, ifMatch);
   }
 
   /** As core's port: the oldest first, and up to 100 keys. A cursor is the service's own; one that expired may show nothing. */
@@ -266,9 +272,38 @@ export class FoundryStateStore implements StateStore {
     }
     return this.#parts.backend;
   }
+
+  /** The conflict of a condition that no header can carry: no item has such an etag. */
+  async #mismatch(call: ItemCall): Promise<Error> {
+    const item = await this.#backend.getItem(call);
+    return stateError("conflict", "ifMatch: the etag does not match", { currentVersion: item?.etag });
+  }
 }
 
-function parsedValue({ text }: RawItem): JsonObject {
-  const value: JsonObject = JSON.parse(text);
-  return value;
+/**
+ * A state store in files on this machine, with the semantics of the service: one folder, one file a store. For development,
+ * and for programs of one machine.
+ *
+ * *Atomicity*: each write puts a new file in place of the old one, synced; a crash leaves one of the two. Any number of
+ * processes may write: one at a time has the file's lock, and a lock whose holder died is taken over after 3 seconds.
+ *
+ * *Identity*: call ids are accepted and mean nothing, because only the platform knows who is behind one. The `owner` of
+ * core's port is kept apart.
+ *
+ * *Limits*: each write writes the whole file. Not for network file systems.
+ */
+export class LocalStateStore extends FoundryStateStore {
+  /**
+   * Opens a store, and creates it when there is none.
+   *
+   * @throws `configuration` naming the option, or what differs from a store that exists, also for user isolation
+   * without `allowUnisolatedLocal`; `corrupt`, `unauthorized`, `unavailable`, `timeout`, `outcome_unknown`
+   */
+  static override async getOrCreate(name: string, options: LocalStateStoreOptions = {}): Promise<LocalStateStore> {
+    const settings = resolveLocal(name, options);
+    const { openFiles } = await loadEngine(filesEngine, settings.opening);
+    const parts = await openFiles(settings);
+    assertAsAsked(parts.properties, settings);
+    return new LocalStateStore(parts);
+  }
 }

@@ -1,7 +1,6 @@
 export { currentCallId, runWithCallId } from "./call-id.ts";
 export { FoundryHistoryStore, type FoundryHistoryStoreOptions } from "./foundry-history-store.ts";
-export { FoundryStateStore } from "./foundry-state-store.ts";
-export { LocalStateStore } from "./local-state-store.ts";
+export { FoundryStateStore, LocalStateStore } from "./foundry-state-store.ts";
 export type { FoundryStateStoreOptions, LocalStateStoreOptions, StoreCreationOptions } from "./options.ts";
 export type {
   CreateItemOptions,

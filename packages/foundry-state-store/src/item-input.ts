@@ -1,4 +1,5 @@
 import {
+  assertCallOptions,
   assertCount,
   configurationError,
   isPlainObject,
@@ -7,37 +8,49 @@ import {
   type Tags,
   toJson,
 } from "@agentfw/core";
-import { assertByteLength, assertOptions, assertOwner } from "@agentfw/core/backend";
-import type { ItemCall, ItemWrite, KeysQuery } from "./backend.ts";
-import { assertCallId, currentCallId, isHeaderValue } from "./call-id.ts";
-import { assertKnownOptions, type Method } from "./call-options.ts";
-import { descriptionProblem, LIMITS, limitProblem, nameProblem, orderProblem, tagsProblem } from "./limits.ts";
-import { refuse } from "./options.ts";
+import { assertByteLength, assertIfMatch, assertOneOf, assertOptions, assertOwner } from "@agentfw/core/backend";
+import type { ItemCall, ItemWrite, KeysQuery, ScopeCall } from "./backend.ts";
+import { assertCallId, currentCallId } from "./call-id.ts";
+import { KNOWN_OPTIONS, type Method } from "./call-options.ts";
+import { assertDescription, assertPageSize, assertServiceName, assertServiceTags } from "./input-checks.ts";
+import { isHeaderValue, LIMITS } from "./limits.ts";
 import type { ItemOptions, JsonObject, ListItemKeysOptions, StoreUpdate } from "./types.ts";
-
-/** What a call may say about whose items it is about. */
-type CallScope = ItemOptions & Pick<Scope, "owner">;
 
 /** What a store object knows of the caller. */
 interface Bound {
   readonly callId?: string | undefined;
 }
 
-/** Whose items: the call that is named, or the one that the store was bound to, or the one that is around. */
-export function scopeCall(method: Method, options: CallScope, { callId: bound }: Bound): Omit<ItemCall, "key"> {
-  assertKnownOptions(method, options);
+/**
+ * Whose items: the call that is named, or the one that the store was bound to, or the one that is around.
+ *
+ * @throws `configuration`, also for the options of another method: one that is left out of account would be a create in
+ * spite of `ifMatch`, or a walk without end where the two families of methods go on from a page by another name
+ */
+export function scopeCall(
+  method: Method,
+  options: ItemOptions & Pick<Scope, "owner">,
+  { callId: bound }: Bound,
+): ScopeCall {
+  assertCallOptions(options);
+  assertOptions(options, "options", KNOWN_OPTIONS[method]);
   const { callId = bound, owner = null, signal } = options;
   if (callId !== undefined) {
     assertCallId(callId);
   }
   assertOwner(owner, "owner");
-  return { callId: callId ?? currentCallId(), owner, signal };
+  return { operation: method, callId: callId ?? currentCallId(), owner, signal };
 }
 
 /** Whose item, and which one. @throws `configuration`, the abort reason */
-export function itemCall(method: Method, key: string, options: CallScope, bound: Bound): ItemCall {
+export function itemCall(
+  method: Method,
+  key: string,
+  options: ItemOptions & Pick<Scope, "owner">,
+  bound: Bound,
+): ItemCall {
   const scope = scopeCall(method, options, bound);
-  refuse(nameProblem(key, "key"));
+  assertServiceName(key, "key");
   return { ...scope, key };
 }
 
@@ -59,31 +72,36 @@ interface Condition {
 
 /** What is written, and over what. @throws `configuration` */
 export function writeOf(text: string, options: Condition & { readonly tags?: Tags | undefined }): ItemWrite {
-  const { tags } = options;
-  refuse(tags === undefined ? undefined : tagsProblem(tags));
-  return { text, tags: tags === undefined ? undefined : { ...tags }, ifMatch: etagOf(options) };
+  const { tags = {} } = options;
+  assertServiceTags(tags);
+  return { text, tags: { ...tags }, ifMatch: etagOf(options) };
 }
 
 /** The etag that must be there, or `*` for any. @throws `configuration` */
 export function etagOf({ ifMatch, requireExists = false }: Condition): string | undefined {
-  if (typeof requireExists !== "boolean") {
-    throw configurationError("requireExists", "must be true or false");
+  if (typeof requireExists !== "boolean" || (requireExists && ifMatch !== undefined)) {
+    throw configurationError("requireExists", "must be true or false, and does not go with ifMatch");
   }
-  if (requireExists && ifMatch !== undefined) {
-    throw configurationError("ifMatch", "does not go with requireExists");
-  }
-  if (ifMatch !== undefined && (typeof ifMatch !== "string" || !isHeaderValue(ifMatch))) {
+  if (ifMatch !== undefined && !isHeaderValue(ifMatch)) {
     throw configurationError("ifMatch", 'must be an etag, or "*"');
   }
   return requireExists ? "*" : ifMatch;
 }
 
+/** True for no condition, and for one that a header can carry. @throws `configuration` for what is no text */
+export function canMatch(ifMatch: unknown): ifMatch is string | undefined {
+  assertIfMatch(ifMatch);
+  return ifMatch === undefined || isHeaderValue(ifMatch);
+}
+
 /** A page in the service's terms. @throws `configuration` */
 export function keysQuery(options: ListItemKeysOptions): KeysQuery {
   const { tags = {}, limit, order = "desc", after, before } = options;
-  refuse(tagsProblem(tags));
-  refuse(limit === undefined ? undefined : limitProblem(limit));
-  refuse(orderProblem(order));
+  assertServiceTags(tags);
+  if (limit !== undefined) {
+    assertPageSize(limit, "limit");
+  }
+  assertOneOf(order, "order", ["asc", "desc"]);
   if (after !== undefined && before !== undefined) {
     throw configurationError("before", "does not go with after");
   }
@@ -112,7 +130,7 @@ function cursor(value: unknown, field: string): string | undefined {
 export function storeUpdate(changes: StoreUpdate): StoreUpdate {
   assertOptions(changes, "changes", ["description", "tags"]);
   const { description, tags } = changes;
-  refuse(description === undefined || description === null ? undefined : descriptionProblem(description));
-  refuse(tags === undefined || tags === null ? undefined : tagsProblem(tags));
-  return { description, tags };
+  assertDescription(description ?? "");
+  assertServiceTags(tags ?? {});
+  return { description, tags: tags === null ? {} : tags };
 }

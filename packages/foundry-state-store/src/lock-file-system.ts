@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { mkdir, rmdir, stat } from "node:fs/promises";
-import { systemCode } from "@agentfw/core/backend";
+import { FileProblem, systemCode } from "@agentfw/core/backend";
 import { ifThere } from "./if-there.ts";
 
 /** What a lock knows of itself. */
@@ -56,12 +56,12 @@ async function removeStale(path: string, staleMs: number): Promise<void> {
     }
     // Whoever is at it takes no longer than a moment, unless it died meanwhile.
     await removeIf(guard, staleMs, () => true);
-    throw new Locked();
+    throw locked();
   }
   try {
     // Who stood still in here may have been taken for dead, too.
     if (!(await removeIf(path, staleMs, () => performance.now() - since < staleMs / 2))) {
-      throw new Locked();
+      throw locked();
     }
   } finally {
     await ifThere(rmdir(guard));
@@ -83,11 +83,6 @@ async function removeIf(path: string, staleMs: number, isSure: () => boolean): P
 }
 
 /** What the library throws itself for a lock that somebody has. */
-class Locked extends Error {
-  readonly code = "ELOCKED";
-
-  constructor() {
-    super("the lock is somebody else's");
-    this.name = "Locked";
-  }
+function locked(): FileProblem {
+  return new FileProblem("ELOCKED", "the lock is somebody else's");
 }

@@ -1,8 +1,5 @@
-/** The fixed words of both surfaces; everything else in a path is somebody's name. */
-const SURFACES = [
-  { pattern: /\/storage\/state_stores(?=\/|$)/, shown: "/storage/state_stores" },
-  { pattern: /\/agents\/[^/]+\/endpoint\/state_stores(?=\/|$)/, shown: "/agents/*/endpoint/state_stores" },
-];
+/** The fixed words of both surfaces, and what is asked there; everything else in a path is somebody's name. */
+const KNOWN_PATH = /\/(storage|agents\/[^/]+\/endpoint)\/state_stores(\/.*)?$/;
 
 /**
  * A URL as it may be logged: without its host and project, with `*` for the names of stores and keys, and of the query
@@ -10,19 +7,14 @@ const SURFACES = [
  */
 export function maskedUrl(url: string): string {
   const [path = "", query = ""] = url.split("?", 2);
-  for (const { pattern, shown } of SURFACES) {
-    const found = pattern.exec(path);
-    if (found !== null) {
-      const rest = path
-        .slice(found.index + found[0].length)
-        .split("/")
-        .slice(1);
-      const version = new URLSearchParams(query).get("api-version");
-      const isPlain = version !== null && /^v\d{1,3}$/.test(version);
-      return `***${shown}${rest.map(masked).join("")}${isPlain ? `?api-version=${version}` : ""}`;
-    }
+  const [, surface, rest = ""] = KNOWN_PATH.exec(path) ?? [];
+  if (surface === undefined) {
+    return "***";
   }
-  return "***";
+  const shown = surface === "storage" ? surface : "agents/*/endpoint";
+  const [version] = /(?<=^|&)api-version=v\d{1,3}(?=&|$)/.exec(query) ?? [];
+  const segments = rest.split("/").slice(1).map(masked).join("");
+  return `***/${shown}/state_stores${segments}${version === undefined ? "" : `?${version}`}`;
 }
 
 function masked(segment: string, index: number): string {

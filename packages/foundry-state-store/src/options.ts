@@ -1,23 +1,10 @@
-import {
-  assertName,
-  assertTimeout,
-  type CallOptions,
-  configurationError,
-  type DiagnosticHandler,
-  type Tags,
-} from "@agentfw/core";
-import { assertOptions, type CallLimits } from "@agentfw/core/backend";
+import { assertCallOptions, assertTimeout, type CallOptions, type DiagnosticHandler, type Tags } from "@agentfw/core";
+import { assertOneOf, assertOptions, type CallLimits } from "@agentfw/core/backend";
 import type { TokenCredential } from "@azure/core-auth";
 import type { HttpClient, PipelineOptions } from "@azure/core-rest-pipeline";
-import {
-  DEFAULT_TTL_SECONDS,
-  descriptionProblem,
-  nameProblem,
-  type Problem,
-  tagsProblem,
-  ttlProblem,
-} from "./limits.ts";
-import type { StoreCreation } from "./service/service-backend.ts";
+import { currentCallId } from "./call-id.ts";
+import { assertDescription, assertItemTtl, assertServiceName, assertServiceTags } from "./input-checks.ts";
+import { DEFAULT_TTL_SECONDS } from "./limits.ts";
 
 /** What a store is created with. Where it exists already, the service ignores all of it; see `onMismatch`. */
 export interface StoreCreationOptions {
@@ -72,15 +59,21 @@ export interface FoundryStateStoreOptions extends StoreCreationOptions, CallOpti
   readonly onDiagnostic?: DiagnosticHandler | undefined;
 }
 
-/** A call that opens a store. */
-export interface OpeningCall extends CallLimits {
-  /** When it must settle, on the clock of `performance.now()`. */
-  readonly endsAt: number;
+/** What a new store is created with. */
+export interface StoreCreation {
+  readonly name: string;
+  readonly userIsolation: boolean;
+  readonly itemTtlSeconds: number;
+  readonly description: string | undefined;
+  readonly tags: Tags;
 }
 
-/** The call whose time begins now. */
-export function openingCall({ timeoutMs }: CommonSettings, { signal }: CallOptions): OpeningCall {
-  return { signal, timeoutMs, endsAt: performance.now() + timeoutMs };
+/** A call that opens a store. */
+export interface OpeningCall extends CallLimits {
+  readonly operation: "getOrCreate";
+  readonly callId: string | undefined;
+  /** When it must settle, on the clock of `performance.now()`. */
+  readonly endsAt: number;
 }
 
 /** What both kinds of store have in common, checked. */
@@ -90,6 +83,8 @@ export interface CommonSettings {
   readonly asked: Pick<StoreCreationOptions, "userIsolation" | "itemTtlSeconds" | "onMismatch">;
   readonly timeoutMs: number;
   readonly onDiagnostic: DiagnosticHandler | undefined;
+  /** The call that asks for the store, whose time begins now. */
+  readonly opening: OpeningCall;
 }
 
 const COMMON = [
@@ -104,66 +99,42 @@ const COMMON = [
   "signal",
 ];
 
-/** The options of each kind of store. */
-const KNOWN_OPTIONS: Readonly<Record<"FoundryStateStore" | "LocalStateStore", readonly string[]>> = {
-  FoundryStateStore: [
-    ...COMMON,
-    "credential",
-    "endpoint",
-    "agentName",
-    "pipelineOptions",
-    "httpClient",
-    "localDirectory",
-  ],
-  LocalStateStore: [...COMMON, "directory", "now"],
-};
+const TYPES = {
+  userIsolation: "boolean",
+  allowUnisolatedLocal: "boolean",
+  onDiagnostic: "function",
+  now: "function",
+} as const;
 
-/** Checks what both kinds of store take. @throws `configuration` naming the option and the rule */
+/** Checks what both kinds of store take; `own` are the options of one kind. @throws `configuration` naming option and rule */
 export function resolveCommon(
-  kind: keyof typeof KNOWN_OPTIONS,
   name: string,
-  options: StoreCreationOptions & Pick<LocalStateStoreOptions, "timeoutMs" | "onDiagnostic" | "allowUnisolatedLocal">,
+  options: StoreCreationOptions & CallOptions & Pick<LocalStateStoreOptions, "timeoutMs" | "onDiagnostic">,
+  own: readonly string[],
 ): CommonSettings {
-  assertOptions(options, "options", KNOWN_OPTIONS[kind], {
-    userIsolation: "boolean",
-    allowUnisolatedLocal: "boolean",
-    onDiagnostic: "function",
-  });
-  const { userIsolation, itemTtlSeconds, description, tags, onMismatch, timeoutMs = 5_000 } = options;
-  refuse(nameProblem(name, "name"));
-  refuse(itemTtlSeconds === undefined ? undefined : ttlProblem(itemTtlSeconds), "itemTtlSeconds");
-  refuse(description === undefined ? undefined : descriptionProblem(description));
-  refuse(tags === undefined ? undefined : tagsProblem(tags));
-  if (onMismatch !== undefined && onMismatch !== "fail" && onMismatch !== "ignore") {
-    throw configurationError("onMismatch", 'must be "fail" or "ignore"');
+  assertCallOptions(options);
+  assertOptions(options, "options", [...COMMON, ...own], TYPES);
+  const { userIsolation = false, itemTtlSeconds = DEFAULT_TTL_SECONDS, description = "", tags = {} } = options;
+  const { onMismatch, timeoutMs = 5_000, onDiagnostic, signal } = options;
+  assertServiceName(name, "name");
+  assertItemTtl(itemTtlSeconds, "itemTtlSeconds");
+  assertDescription(description);
+  assertServiceTags(tags);
+  if (onMismatch !== undefined) {
+    assertOneOf(onMismatch, "onMismatch", ["fail", "ignore"]);
   }
   assertTimeout(timeoutMs, "timeoutMs");
   return {
-    creation: {
-      name,
-      userIsolation: userIsolation ?? false,
-      itemTtlSeconds: itemTtlSeconds ?? DEFAULT_TTL_SECONDS,
-      description,
-      tags: tags === undefined ? undefined : { ...tags },
-    },
-    asked: { userIsolation, itemTtlSeconds, onMismatch },
+    creation: { name, userIsolation, itemTtlSeconds, description: options.description, tags: { ...tags } },
+    asked: { userIsolation: options.userIsolation, itemTtlSeconds: options.itemTtlSeconds, onMismatch },
     timeoutMs,
-    onDiagnostic: options.onDiagnostic,
+    onDiagnostic,
+    opening: {
+      operation: "getOrCreate",
+      callId: currentCallId(),
+      signal,
+      timeoutMs,
+      endsAt: performance.now() + timeoutMs,
+    },
   };
-}
-
-/** Throws what a problem is to a caller. */
-export function refuse(problem: Problem | undefined, field?: string): void {
-  if (problem !== undefined) {
-    throw configurationError(field ?? problem.param, problem.rule);
-  }
-}
-
-/** Checks an option that is a name. */
-export function optionalName(value: unknown, field: string): string | undefined {
-  if (value === undefined) {
-    return undefined;
-  }
-  assertName(value, field);
-  return value;
 }

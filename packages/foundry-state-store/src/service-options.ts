@@ -1,13 +1,8 @@
-import { assertCount, assertObject, configurationError } from "@agentfw/core";
+import { assertCount, assertName, assertObject, configurationError } from "@agentfw/core";
 import type { TokenCredential } from "@azure/core-auth";
 import type { HttpClient, PipelineOptions } from "@azure/core-rest-pipeline";
-import { type Endpoint, resolveEndpoint, surroundings } from "./endpoint.ts";
-import {
-  type CommonSettings,
-  type FoundryStateStoreOptions,
-  type LocalStateStoreOptions,
-  optionalName,
-} from "./options.ts";
+import { type Endpoint, resolveEndpoint } from "./endpoint.ts";
+import type { FoundryStateStoreOptions } from "./options.ts";
 
 /** How to reach the service. */
 export interface ServiceSettings {
@@ -17,69 +12,61 @@ export interface ServiceSettings {
   readonly httpClient: HttpClient | undefined;
 }
 
+/** What `FoundryStateStore` takes and `LocalStateStore` does not. */
+export const SERVICE_OPTIONS: readonly string[] = [
+  "credential",
+  "endpoint",
+  "agentName",
+  "pipelineOptions",
+  "httpClient",
+  "localDirectory",
+];
+
+/** An emulator on this machine takes any token. */
+const ANY_TOKEN: TokenCredential = {
+  getToken: async () => ({ token: "local", expiresOnTimestamp: Number.MAX_SAFE_INTEGER }),
+};
+
 /**
  * Checks what is about the service alone, also where files are used in its place: `undefined` where nothing hosted is
- * configured.
+ * configured, by options or by `FOUNDRY_PROJECT_ENDPOINT` and `FOUNDRY_HOSTING_ENVIRONMENT`. An empty one is as good as none.
  *
  * @throws `configuration`
  */
 export function resolveService(options: FoundryStateStoreOptions): ServiceSettings | undefined {
-  const { agentName, localDirectory, credential, httpClient } = options;
-  const agent = optionalName(agentName, "agentName");
-  if (agent !== undefined && (!agent.isWellFormed() || agent === "." || agent === "..")) {
+  const { agentName = "-", localDirectory = "-", httpClient } = options;
+  assertName(localDirectory, "localDirectory");
+  assertName(agentName, "agentName");
+  if (!agentName.isWellFormed() || /^\.\.?$/.test(agentName)) {
     throw configurationError("agentName", 'must be a name, without lone surrogates, and not "." or ".."');
   }
-  optionalName(localDirectory, "localDirectory");
   if (httpClient !== undefined && typeof httpClient?.sendRequest !== "function") {
     throw configurationError("httpClient", "must be an HttpClient of @azure/core-rest-pipeline");
   }
-  const pipelineOptions = checkedPipelineOptions(options.pipelineOptions);
-  const environment = surroundings();
-  const endpoint = options.endpoint === undefined ? environment.endpoint : options.endpoint;
-  if (endpoint === undefined) {
-    if (environment.isHosted) {
+  const pipelineOptions = copyOf(options.pipelineOptions);
+  const { FOUNDRY_PROJECT_ENDPOINT, FOUNDRY_HOSTING_ENVIRONMENT } = process.env;
+  const { endpoint = FOUNDRY_PROJECT_ENDPOINT || undefined } = options;
+  const place = endpoint === undefined ? undefined : resolveEndpoint(endpoint, options.agentName);
+  if (place === undefined) {
+    if (FOUNDRY_HOSTING_ENVIRONMENT) {
       throw configurationError("endpoint", "must be given, or be in FOUNDRY_PROJECT_ENDPOINT");
     }
     return undefined;
   }
-  const place = resolveEndpoint(endpoint, agent);
-  return { place, credential: checkedCredential(credential, place.isLoopback), pipelineOptions, httpClient };
+  const { credential = place.isLoopback ? ANY_TOKEN : undefined } = options;
+  if (typeof credential?.getToken !== "function") {
+    throw configurationError("credential", "must be a TokenCredential, as those of @azure/identity are");
+  }
+  return { place, credential, pipelineOptions, httpClient };
 }
 
-/** What files that stand in for the service are opened with. */
-export function localOptions(
-  { creation: { description, tags }, asked, timeoutMs, onDiagnostic }: CommonSettings,
-  { localDirectory, allowUnisolatedLocal, signal }: FoundryStateStoreOptions,
-): LocalStateStoreOptions {
-  return {
-    ...asked,
-    ...{ description, tags, timeoutMs, onDiagnostic, signal, allowUnisolatedLocal },
-    directory: localDirectory,
-  };
-}
-
-/** A copy, so that what is used is what was checked. */
-function checkedPipelineOptions(given: PipelineOptions = {}): PipelineOptions {
+/** So that what is used is what was checked. */
+function copyOf(given: PipelineOptions = {}): PipelineOptions {
   assertObject(given, "pipelineOptions");
   const { retryOptions = {} } = given;
   assertObject(retryOptions, "pipelineOptions.retryOptions");
-  for (const [name, value] of Object.entries(retryOptions).filter(([, one]) => one !== undefined)) {
+  for (const [name, value = 0] of Object.entries(retryOptions)) {
     assertCount(value, `pipelineOptions.retryOptions.${name}`, 0);
   }
   return { ...given, retryOptions: { ...retryOptions } };
-}
-
-/** An emulator on this machine takes any token; the service takes none but a credential's. */
-function checkedCredential(credential: unknown, isLoopback: boolean): TokenCredential {
-  if (credential === undefined && isLoopback) {
-    return { getToken: async () => ({ token: "local", expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
-  }
-  if (!isCredential(credential)) {
-    throw configurationError("credential", "must be a TokenCredential, as those of @azure/identity are");
-  }
-  return credential;
-}
-
-function isCredential(value: unknown): value is TokenCredential {
-  return typeof value === "object" && value !== null && "getToken" in value && typeof value.getToken === "function";
 }

@@ -23,6 +23,31 @@ describe("the call id", () => {
     expect(sent).toEqual(["around", "named", "bound", "named", "bound", "around", undefined, undefined]);
   });
 
+  test("a store that is bound to a call asks about itself on behalf of that", async () => {
+    const { server, store } = await openScripted();
+    server.otherwise(() => ({ status: 200, body: STORE }));
+    await runWithCallId("around", async () => {
+      const bound = store.withCallId("bound");
+      await bound.getStore();
+      await bound.updateStore({ description: "d" });
+      await bound.deleteStore();
+    });
+    expect(server.seen.map(({ headers }) => headers[HEADER])).toEqual(["bound", "bound", "bound"]);
+  });
+
+  test("a walk over keys stays with the caller who began it, and with what was asked for then", async () => {
+    const { server, store } = await openScripted();
+    const page = (key: string) => ({ data: [{ ...REFERENCE, key }], has_more: true, last_id: key });
+    server.answer({ status: 200, body: page("a") }, { status: 200, body: { ...page("b"), has_more: false } });
+    const tags: Record<string, string> = { kind: "x" };
+    const walk = store.iterateItemKeys({ tags });
+    await runWithCallId("first", () => walk.next());
+    tags["kind"] = "y";
+    expect(await runWithCallId("second", () => walk.next())).toMatchObject({ value: { key: "b" } });
+    expect(server.seen.map(({ headers }) => headers[HEADER])).toEqual(["first", "first"]);
+    expect(server.seen[1]?.url).toContain("tags.kind=x");
+  });
+
   test("C9 never crosses from one request to another, through waits and timers", async () => {
     const { server, store } = await openScripted();
     server.otherwise(() => ({ status: 200, body: ITEM }));

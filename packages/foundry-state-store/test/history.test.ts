@@ -226,6 +226,21 @@ describe("clear", () => {
     expect(await keysOf(state, "t1/")).toHaveLength(2);
   });
 
+  test("that broke off is over for a store that remembers the conversation, whatever it left", async () => {
+    const { store, another, state } = await open();
+    const other = await another();
+    await store.append(KEY, records("a", 1));
+    for (const name of ["b", "c", "d"]) {
+      await other.append(KEY, records(name, 1));
+    }
+    const place = placeOf(KEY);
+    const life = (await store.read(KEY)).version.split(".")[0] ?? "";
+    await state.deleteItem(place.headKey);
+    await state.deleteItem(turnKey(place, life, 3));
+    expect((await store.append(KEY, records("new", 1), { ifVersion: "" })).appended).toBe(1);
+    expect((await other.read(KEY)).records.map(({ id }) => id)).toEqual(["new-0"]);
+  });
+
   test("deletes what a clear that broke off, or a writer that died, has left", async () => {
     const { store, state } = await open();
     await store.append(KEY, records("a", 2));
@@ -250,7 +265,9 @@ describe("what is damaged", () => {
     }
     const [, second = ""] = await keysOf(state, "t1/");
     await state.deleteItem(second);
-    expect(await failure(store.read(KEY))).toMatchObject({ code: "corrupt", position: "turn 2" });
+    for (const onCorrupt of ["error", "skip"] as const) {
+      expect(await failure(store.read(KEY, { onCorrupt }))).toMatchObject({ code: "corrupt", position: "turn 2" });
+    }
     expect((await store.read(KEY, { last: 2 })).records.map(({ id }) => id)).toEqual(["turn-3", "turn-4"]);
     expect((await (await another()).append(KEY, [record("next")])).appended).toBe(1);
   });
@@ -266,6 +283,17 @@ describe("what is damaged", () => {
     expect((await state.getItem(head))?.value).toEqual({ v: 1, life: 7 });
   });
 
+  test("a head that is another conversation's is corrupt, with its place, for every call", async () => {
+    const { store, state } = await open();
+    await store.append(KEY, records("a", 1));
+    const { headKey } = placeOf(KEY);
+    const head = await state.getItem(headKey);
+    await state.setItem(headKey, { ...head?.value, key: ["ann", KEY.source, "other"] }, { tags: head?.tags });
+    for (const call of [() => store.read(KEY), () => store.clear(KEY), () => store.list({ owner: "ann" })]) {
+      expect(await failure(call())).toMatchObject({ code: "corrupt", position: headKey });
+    }
+  });
+
   test("a head whose first turn never came is no conversation: not read, not listed, and taken up by the next", async () => {
     const { store, state } = await open();
     await store.append(KEY, records("a", 1));
@@ -279,6 +307,14 @@ describe("what is damaged", () => {
       { key: KEY, updatedAt: expect.stringMatching(/^2\d{3}-/) },
     ]);
   });
+});
+
+test("a filter that inherits its owner lists that owner's conversations, and nobody else's", async () => {
+  const { store } = await open();
+  await store.append(KEY, records("a", 1));
+  await store.append({ ...KEY, owner: "bob" }, records("b", 1));
+  const { items } = await store.list(Object.create({ owner: "bob" }));
+  expect(items.map(({ key }) => key.owner)).toEqual(["bob"]);
 });
 
 describe("size", () => {

@@ -32,17 +32,10 @@ export interface Moment {
   readonly ttlSeconds: number;
 }
 
-/** What became of a write. */
-export type WriteResult =
-  | { readonly outcome: "created" | "replaced"; readonly item: StoredItem }
-  | { readonly outcome: "exists"; readonly etag: string }
-  | { readonly outcome: "mismatch"; readonly etag: string | undefined };
-
-/** What became of a delete. */
-export type DeleteResult =
-  | { readonly outcome: "deleted"; readonly id: string }
-  | { readonly outcome: "absent" }
-  | { readonly outcome: "mismatch"; readonly etag: string | undefined };
+/** What became of a change: the item that is there now, or was there when it was deleted; or why there was none. */
+export type Outcome<T = StoredItem> =
+  | { readonly item: T; readonly refusal?: undefined; readonly isNew?: boolean }
+  | { readonly item: StoredItem | undefined; readonly refusal: "exists" | "mismatch" };
 
 /** A place in the order of creation. */
 export interface Position {
@@ -68,25 +61,17 @@ export interface Listed {
 
 /** The items of one user of one store. Times come with each call, so that a test can move them. */
 export class Partition {
-  readonly #items = new Map<string, StoredItem>();
-  /** In the order of creation, by the second, and by a random id within one. */
-  readonly #order: StoredItem[] = [];
+  readonly #items: Map<string, StoredItem>;
+  /** In the order of creation, by the second, and by a random id within one; made by the first listing after a change. */
+  #sorted: readonly StoredItem[] | undefined;
 
-  constructor(items: Iterable<StoredItem> = []) {
-    for (const item of items) {
-      this.#items.set(item.key, item);
-      this.#order.push(item);
-    }
-    this.#order.sort(compare);
+  constructor(items: readonly StoredItem[] = []) {
+    this.#items = new Map(items.map((item) => [item.key, item]));
   }
 
   /** Every item, whether it has expired or not. */
-  items(): IterableIterator<StoredItem> {
-    return this.#items.values();
-  }
-
-  get size(): number {
-    return this.#items.size;
+  get items(): readonly StoredItem[] {
+    return [...this.#items.values()];
   }
 
   /** The item, unless it has expired by `now`. */
@@ -95,54 +80,37 @@ export class Partition {
     return item !== undefined && isAlive(item, now) ? item : undefined;
   }
 
-  create(write: Write, moment: Moment): WriteResult {
+  create(write: Write, moment: Moment): Outcome {
     const existing = this.get(write.key, moment.now);
-    return existing === undefined ? this.#add(write, moment) : { outcome: "exists", etag: existing.etag };
+    return existing === undefined ? this.#write(write, moment, undefined) : { item: existing, refusal: "exists" };
   }
 
-  set(write: Write, moment: Moment): WriteResult {
+  set(write: Write, moment: Moment): Outcome {
     const existing = this.get(write.key, moment.now);
-    const { ifMatch } = write;
-    if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
-      return { outcome: "mismatch", etag: existing?.etag };
-    }
-    if (existing === undefined) {
-      return this.#add(write, moment);
-    }
-    const { id, createdAt } = existing;
-    const item = { ...itemOf(write, moment), id, createdAt };
-    this.put(item);
-    return { outcome: "replaced", item };
+    return matches(existing, write.ifMatch)
+      ? this.#write(write, moment, existing)
+      : { item: existing, refusal: "mismatch" };
   }
 
-  delete(key: string, now: number, ifMatch?: string): DeleteResult {
-    const existing = this.get(key, now);
-    if (ifMatch !== undefined && (existing === undefined || (ifMatch !== "*" && ifMatch !== existing.etag))) {
-      return { outcome: "mismatch", etag: existing?.etag };
+  delete(key: string, now: number, ifMatch?: string): Outcome<StoredItem | undefined> {
+    const item = this.get(key, now);
+    if (!matches(item, ifMatch)) {
+      return { item, refusal: "mismatch" };
     }
     this.remove(key);
-    return existing === undefined ? { outcome: "absent" } : { outcome: "deleted", id: existing.id };
+    return { item };
   }
 
   /** Puts an item in its place, whatever is there. */
   put(item: StoredItem): void {
-    const existing = this.#items.get(item.key);
-    const place = this.#placeOf(existing ?? item);
-    const isSamePlace = existing !== undefined && compare(existing, item) === 0;
-    if (existing !== undefined && !isSamePlace) {
-      this.remove(item.key);
-    }
     this.#items.set(item.key, item);
-    this.#order.splice(isSamePlace ? place : this.#placeOf(item), isSamePlace ? 1 : 0, item);
+    this.#sorted = undefined;
   }
 
   /** Takes an item away, if it is there. */
   remove(key: string): void {
-    const existing = this.#items.get(key);
-    if (existing !== undefined) {
-      this.#items.delete(key);
-      this.#order.splice(this.#placeOf(existing), 1);
-    }
+    this.#items.delete(key);
+    this.#sorted = undefined;
   }
 
   /** A page of what is alive and carries all of the tags, from where the cursor stands. */
@@ -150,14 +118,12 @@ export class Partition {
     const wanted = Object.entries(tags);
     const step = order === "asc" ? 1 : -1;
     const items: StoredItem[] = [];
-    const isBeforeEnd = (item: StoredItem) => before === undefined || compare(item, before) * step < 0;
-    for (let place = this.#start(order, after); ; place += step) {
-      const item = this.#order[place];
-      if (item === undefined || !isBeforeEnd(item)) {
-        return { items, hasMore: false };
-      }
+    this.#sorted ??= this.items.toSorted(compare);
+    for (const item of order === "asc" ? this.#sorted : this.#sorted.toReversed()) {
       if (
         isAlive(item, now) &&
+        (after === undefined || compare(item, after) * step > 0) &&
+        (before === undefined || compare(item, before) * step < 0) &&
         wanted.every(([name, value]) => Object.hasOwn(item.tags, name) && item.tags[name] === value)
       ) {
         if (items.length === limit) {
@@ -166,64 +132,40 @@ export class Partition {
         items.push(item);
       }
     }
+    return { items, hasMore: false };
   }
 
   /** The place of the item with this id. */
   positionOf(id: string): Position | undefined {
-    return this.#order.find((item) => item.id === id);
+    return this.items.find((item) => item.id === id);
   }
 
   /** Takes away what has expired by `now`. */
   sweep(now: number): void {
-    for (const item of [...this.#items.values()]) {
+    for (const item of this.#items.values()) {
       if (!isAlive(item, now)) {
         this.remove(item.key);
       }
     }
   }
 
-  #add(write: Write, moment: Moment): WriteResult {
-    const item = itemOf(write, moment);
+  #write(write: Write, moment: Moment, existing: StoredItem | undefined): Outcome {
+    const item = itemOf(write, moment, existing);
     this.put(item);
-    return { outcome: "created", item };
-  }
-
-  #start(order: "asc" | "desc", after: Position | undefined): number {
-    if (after === undefined) {
-      return order === "asc" ? 0 : this.#order.length - 1;
-    }
-    const place = this.#placeOf(after);
-    const found = this.#order[place];
-    const isThere = found !== undefined && compare(found, after) === 0;
-    return order === "asc" ? place + (isThere ? 1 : 0) : place - 1;
-  }
-
-  /** The first place whose item is not before this one. */
-  #placeOf(position: Position): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const item = this.#order[middle];
-      if (item !== undefined && compare(item, position) < 0) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return { item, isNew: existing === undefined };
   }
 }
 
-function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment): StoredItem {
+/** Another version of an item keeps its id and its place. */
+function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment, existing: StoredItem | undefined): StoredItem {
   const seconds = Math.floor(now / 1_000);
   return {
-    id: `it_${randomBytes(12).toString("hex")}`,
+    id: existing?.id ?? `it_${randomBytes(12).toString("hex")}`,
     key,
     text,
     tags: Object.freeze({ ...tags }),
     etag: `"${randomBytes(12).toString("hex")}"`,
-    createdAt: seconds,
+    createdAt: existing?.createdAt ?? seconds,
     updatedAt: seconds,
     expiresAt: ttlSeconds < 0 ? null : now + ttlSeconds * 1_000,
   };
@@ -231,6 +173,10 @@ function itemOf({ key, text, tags }: Write, { now, ttlSeconds }: Moment): Stored
 
 function isAlive({ expiresAt }: StoredItem, now: number): boolean {
   return expiresAt === null || expiresAt > now;
+}
+
+function matches(existing: StoredItem | undefined, ifMatch: string | undefined): boolean {
+  return ifMatch === undefined || (existing !== undefined && (ifMatch === "*" || ifMatch === existing.etag));
 }
 
 /** Which of two comes first in the order of creation. */

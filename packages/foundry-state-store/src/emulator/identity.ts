@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { CALL_ID_HEADER } from "../call-id.ts";
 import type { StoreRecord } from "../data/store-data.ts";
+import { CALL_ID_HEADER } from "../protocol.ts";
 import { Refusal } from "./replies.ts";
 import type { EmulatorRequest } from "./request.ts";
 import type { EmulatorSettings } from "./world.ts";

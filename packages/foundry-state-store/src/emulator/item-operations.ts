@@ -1,9 +1,10 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
-import type { Moment, Partition, StoredItem, Write, WriteResult } from "../data/partition.ts";
-import { compactJson } from "../json-text.ts";
-import { LIMITS, nameProblem } from "../limits.ts";
+import { compactJson } from "@agentfw/core/backend";
+import type { Moment, Outcome, Partition, StoredItem, Write } from "../data/partition.ts";
+import { assertServiceName } from "../input-checks.ts";
+import { LIMITS } from "../limits.ts";
 import { partitionName } from "./identity.ts";
-import { assertNone, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";
+import { assertTaken, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";
 import { type Body, bodyOf, cursorsOf, type EmulatorRequest, pageRequest, tagFilter, tagsOf } from "./request.ts";
 import { storeOf } from "./store-operations.ts";
 import type { World } from "./world.ts";
@@ -21,7 +22,7 @@ interface Place {
 export async function itemOperation(world: World, request: EmulatorRequest): Promise<Reply | undefined> {
   const { method, route } = request;
   if (route.resource === "item") {
-    assertNone(nameProblem(route.key, "key"));
+    assertTaken(() => assertServiceName(route.key, "key"));
   }
   const place = placeOf(world, request);
   switch (`${method} ${route.resource}`) {
@@ -55,7 +56,7 @@ function placeOf(world: World, request: EmulatorRequest): Place {
 async function createItem(place: Place): Promise<Reply> {
   const body = bodyOf(place.request);
   const { key } = body.members;
-  assertNone(nameProblem(key, "key"));
+  assertTaken(() => assertServiceName(key, "key"));
   return written(place, place.partition.create(writeOf(String(key), body), momentOf(place)));
 }
 
@@ -65,16 +66,15 @@ async function putItem(place: Place): Promise<Reply> {
   return written(place, partition.set(write, momentOf(place)));
 }
 
-async function written(place: Place, result: WriteResult): Promise<Reply> {
-  if (result.outcome === "exists") {
-    throw conflict("an item with this key exists");
+async function written(place: Place, result: Outcome): Promise<Reply> {
+  if (result.refusal !== undefined) {
+    throw result.refusal === "exists"
+      ? conflict("an item with this key exists")
+      : preconditionFailed(result.item?.etag);
   }
-  if (result.outcome === "mismatch") {
-    throw preconditionFailed(result.etag);
-  }
-  const { item, outcome } = result;
+  const { item, isNew } = result;
   await place.note({ put: item });
-  return { status: outcome === "created" ? 201 : 200, etag: item.etag, body: JSON.stringify(referenceBody(item)) };
+  return { status: isNew ? 201 : 200, etag: item.etag, body: JSON.stringify(referenceBody(item)) };
 }
 
 function getItem({ partition, request, world }: Place): Reply {
@@ -91,14 +91,13 @@ async function deleteItem(place: Place): Promise<Reply> {
   const { partition, request, world } = place;
   const { key } = request.route;
   const result = partition.delete(key, world.now(), request.header("if-match"));
-  if (result.outcome === "mismatch") {
-    throw preconditionFailed(result.etag);
+  if (result.refusal === "mismatch") {
+    throw preconditionFailed(result.item?.etag);
   }
-  if (result.outcome === "deleted") {
+  if (result.item !== undefined) {
     await place.note({ remove: key });
   }
-  const id = result.outcome === "deleted" ? result.id : undefined;
-  return { status: 200, body: JSON.stringify({ id, object: "state_store.item", key, deleted: true }) };
+  return { status: 200, body: JSON.stringify({ id: result.item?.id, object: "state_store.item", key, deleted: true }) };
 }
 
 function listKeys({ partition, request, world }: Place): Reply {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseObject } from "@agentfw/core/backend";
 import { lock } from "proper-lockfile";
 import type { Partition, StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError } from "../errors.ts";
-import { jsonObject } from "../json-object.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
 import { type FolderHold, JournalFile } from "./journal-file.ts";
 
@@ -176,7 +176,7 @@ function applyLine(store: StoreData, line: Readonly<Record<string, unknown>>, co
 }
 
 function objectOf(line: string, name: string, number: number): Readonly<Record<string, unknown>> {
-  const value = jsonObject(line);
+  const value = parseObject(line);
   if (value === undefined) {
     throw corruptLine(name, number);
   }
@@ -193,7 +193,7 @@ function headLine(project: string, store: StoreData): string {
 
 function linesOf(project: string, store: StoreData): string[] {
   const items = [...store.partitions].flatMap(([user, partition]) =>
-    [...partition.items()].map((put) => JSON.stringify({ user, put })),
+    partition.items.map((put) => JSON.stringify({ user, put })),
   );
   return [headLine(project, store), ...items];
 }

@@ -1,4 +1,4 @@
-import type { Problem } from "../limits.ts";
+import { isAgentFrameworkError } from "@agentfw/core";
 
 /** What the emulator answers. */
 export interface Reply {
@@ -39,10 +39,16 @@ export function invalid(param: string, rule: string): Refusal {
   return new Refusal(400, "invalid_request", `${param}: ${rule}`, { param });
 }
 
-/** Refuses where there is a problem. */
-export function assertNone(problem: Problem | undefined): void {
-  if (problem !== undefined) {
-    throw invalid(problem.param, problem.rule);
+/** Refuses what the client refuses, whose errors begin with the field. */
+export function assertTaken(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!isAgentFrameworkError(error, "configuration")) {
+      throw error;
+    }
+    const [param = ""] = error.message.split(": ", 1);
+    throw new Refusal(400, "invalid_request", error.message, { param });
   }
 }
 

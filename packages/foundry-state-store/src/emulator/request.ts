@@ -1,9 +1,9 @@
+import { assertOneOf, memberTexts, parseObject } from "@agentfw/core/backend";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
 import type { Position } from "../data/partition.ts";
-import { jsonObject } from "../json-object.ts";
-import { memberTexts } from "../json-text.ts";
-import { LIMITS, limitProblem, orderProblem, tagsProblem } from "../limits.ts";
-import { assertNone, invalid, Refusal } from "./replies.ts";
+import { assertPageSize, assertServiceTags } from "../input-checks.ts";
+import { DEFAULT_PAGE_SIZE, LIMITS } from "../limits.ts";
+import { assertTaken, invalid, Refusal } from "./replies.ts";
 import type { Route } from "./routes.ts";
 
 /** A request, read whole. */
@@ -25,7 +25,7 @@ export interface Body {
 
 /** Reads a body that must be a JSON object. */
 export function bodyOf({ body }: EmulatorRequest): Body {
-  const members = jsonObject(body);
+  const members = parseObject(body);
   if (members === undefined) {
     throw new Refusal(400, "invalid_request", "the body must be a JSON object");
   }
@@ -48,11 +48,11 @@ export function pageRequest(
   positionOf: (id: string) => Position | undefined,
   unknownCursor: "empty" | "refuse",
 ): PageRequest {
-  const limitText = query.get("limit") ?? "20";
+  const limitText = query.get("limit") ?? String(DEFAULT_PAGE_SIZE);
   const limit = /^\d{1,9}$/.test(limitText) ? Number(limitText) : Number.NaN;
-  assertNone(limitProblem(limit));
+  assertTaken(() => assertPageSize(limit, "limit"));
   const order = query.get("order") ?? "desc";
-  assertNone(orderProblem(order));
+  assertTaken(() => assertOneOf(order, "order", ["asc", "desc"]));
   const cursors = { after: query.get("after"), before: query.get("before") };
   if (cursors.after !== null && cursors.before !== null) {
     throw invalid("before", "does not go with after");
@@ -80,7 +80,7 @@ export function tagFilter(query: URLSearchParams): Record<string, string> {
   const tags = Object.fromEntries(
     [...query].filter(([name]) => name.startsWith("tags.")).map(([name, value]) => [name.slice("tags.".length), value]),
   );
-  assertNone(tagsProblem(tags));
+  assertTaken(() => assertServiceTags(tags));
   return tags;
 }
 
@@ -89,7 +89,7 @@ export function tagsOf(value: unknown): Record<string, string> {
   if (value === undefined || value === null) {
     return {};
   }
-  assertNone(tagsProblem(value));
+  assertTaken(() => assertServiceTags(value));
   return Object.fromEntries(Object.entries(Object(value)).map(([name, text]) => [name, String(text)]));
 }
 

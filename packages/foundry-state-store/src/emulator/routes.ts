@@ -1,4 +1,4 @@
-import { decodeSegment } from "../segments.ts";
+import { decodeSegment } from "../protocol.ts";
 import { invalid, notFound } from "./replies.ts";
 
 /** What a path leads to. */

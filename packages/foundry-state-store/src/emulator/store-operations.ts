@@ -1,7 +1,8 @@
 import { compare, type Position } from "../data/partition.ts";
 import { type NewStore, StoreData, type StoreRecord } from "../data/store-data.ts";
-import { DEFAULT_TTL_SECONDS, descriptionProblem, nameProblem, ttlProblem } from "../limits.ts";
-import { assertNone, conflict, invalid, notFound, pageReply, type Reply } from "./replies.ts";
+import { assertDescription, assertItemTtl, assertServiceName } from "../input-checks.ts";
+import { DEFAULT_TTL_SECONDS } from "../limits.ts";
+import { assertTaken, conflict, invalid, notFound, pageReply, type Reply } from "./replies.ts";
 import { bodyOf, cursorsOf, type EmulatorRequest, pageRequest, tagsOf } from "./request.ts";
 import type { World } from "./world.ts";
 
@@ -47,8 +48,8 @@ async function createStore(world: World, request: EmulatorRequest): Promise<Repl
 
 function newStore(members: Readonly<Record<string, unknown>>): NewStore {
   const { name, user_isolation: userIsolation = false, item_ttl_seconds: ttl = DEFAULT_TTL_SECONDS } = members;
-  assertNone(nameProblem(name, "name"));
-  assertNone(ttlProblem(ttl));
+  assertTaken(() => assertServiceName(name, "name"));
+  assertTaken(() => assertItemTtl(ttl, "item_ttl_seconds"));
   if (typeof userIsolation !== "boolean") {
     throw invalid("user_isolation", "must be true or false");
   }
@@ -65,7 +66,7 @@ function descriptionOf(value: unknown): string | null {
   if (value === undefined || value === null) {
     return null;
   }
-  assertNone(descriptionProblem(value));
+  assertTaken(() => assertDescription(value));
   return String(value);
 }
 

@@ -31,8 +31,8 @@ export function encodeListCursor(cursor: string): string {
 }
 
 /** The state store's cursor. @throws `configuration` for what is no cursor of a list */
-export function parseListCursor(cursor: unknown): string {
-  const [, encoded] = typeof cursor === "string" ? (/^p1\.([\w-]+)$/.exec(cursor) ?? []) : [];
+export function parseListCursor(cursor: string): string {
+  const [, encoded] = /^p1\.([\w-]+)$/.exec(cursor) ?? [];
   if (encoded === undefined) {
     throw configurationError("cursor", "must come from an earlier page");
   }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type HistoryKey, type HistoryListFilter, historyKeyText, type Tags } from "@agentfw/core";
+import { type HistoryKey, historyKeyText, type Tags } from "@agentfw/core";
 
 /** One conversation in the store. */
 export interface Place {
@@ -12,9 +12,8 @@ export interface Place {
 
 /** Where a conversation is. Names of any length and with any characters have a place of their own. */
 export function placeOf(key: HistoryKey): Place {
-  const { owner, source, session } = key;
   const hash = hashOf(historyKeyText(key), 24);
-  return { key: { owner, source, session }, hash, headKey: `h1/${hash}` };
+  return { key, hash, headKey: `h1/${hash}` };
 }
 
 /** A life of a conversation: it begins with the first append, ends with a clear, and never comes back. */
@@ -36,17 +35,19 @@ export function parseTurnKey(
   return found === hash && life !== undefined ? { life, turn: Number(turn) } : undefined;
 }
 
-/** What a head can be listed by. */
-export function headTags({ owner, source }: Pick<HistoryKey, "owner" | "source">): Tags {
-  return { agentfw: "conversation", owner: ownerHash(owner), source: hashOf(source, 16) };
-}
-
-/** What the heads of a listing carry. */
-export function filterTags(filter: HistoryListFilter): Tags {
+/** What a head can be listed by: all of it where it is written, and where heads are looked for what they must carry. */
+export function headTags({
+  owner,
+  source,
+}: {
+  readonly owner?: string | null;
+  readonly source?: string | undefined;
+}): Tags {
   return {
     agentfw: "conversation",
-    ...("owner" in filter ? { owner: ownerHash(filter.owner) } : {}),
-    ...(filter.source === undefined ? {} : { source: hashOf(filter.source, 16) }),
+    // `null` is not the text "null".
+    ...(owner === undefined ? {} : { owner: hashOf(JSON.stringify(owner), 16) }),
+    ...(source === undefined ? {} : { source: hashOf(source, 16) }),
   };
 }
 
@@ -58,11 +59,6 @@ export function conversationTags({ hash }: Place): Tags {
 /** A record id as it is remembered. 96 bits of it never meet another. */
 export function idHash(id: string): string {
   return hashOf(JSON.stringify(id), 12);
-}
-
-/** `null` is not the text "null". */
-function ownerHash(owner: string | null): string {
-  return hashOf(JSON.stringify(owner), 16);
 }
 
 function hashOf(text: string, bytes: number): string {

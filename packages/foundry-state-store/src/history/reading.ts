@@ -1,7 +1,9 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
+import { inParallel } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
-import { type Chain, type ListedTurns, missingTurn, overLives, type Stored } from "./chain.ts";
-import { type Edge, encodeEdge, type LifeEdge } from "./cursors.ts";
+import { type Chain, missingTurn, overLives, type Stored } from "./chain.ts";
+import type { Edge, LifeEdge } from "./cursors.ts";
+import { range } from "./range.ts";
 import { versionOf } from "./tail.ts";
 
 /** How many turns are asked for at once. */
@@ -12,11 +14,17 @@ export interface ReadPage extends Pick<ReadOptions, "last" | "withFirst" | "onCo
   readonly before: LifeEdge | undefined;
 }
 
+/** A page, and where it begins unless that is the beginning of the conversation. */
+export interface ReadResult extends Omit<HistoryPage, "older"> {
+  readonly start?: LifeEdge;
+}
+
 /** What one read works with. */
 interface Reading {
   readonly chain: Chain;
   readonly life: string;
-  readonly page: ReadPage;
+  readonly onCorrupt: ReadOptions["onCorrupt"];
+  /** How many records a turn has, as far as a listing tells. */
   readonly recordCounts: ReadonlyMap<number, number>;
   /** Turns that were read on the way. */
   readonly turns: Map<number, Stored>;
@@ -24,69 +32,66 @@ interface Reading {
 }
 
 /** Reads a page, starting over when a clear comes in between. */
-export function read(chain: Chain, page: ReadPage): Promise<HistoryPage> {
-  const { before } = page;
+export function read(
+  chain: Chain,
+  { before, last = Number.POSITIVE_INFINITY, withFirst, onCorrupt }: ReadPage,
+): Promise<ReadResult> {
   return overLives(async () => {
-    const [head, listed] = await Promise.all([chain.head(), chain.listed()]);
-    if (head === undefined) {
-      return emptyPage(before !== undefined);
+    const [head, newestTurns] = await Promise.all([chain.head(), chain.newestTurns()]);
+    const life = head?.life ?? "";
+    const listed = newestTurns(life);
+    const newest = listed[0]?.turn ?? 0;
+    // A listing is a hint, and the store is asked for the turn behind it.
+    const behind = head === undefined ? [] : await chain.behind(life, newest);
+    const end = newest + behind.length;
+    if (before !== undefined && (end === 0 || before.life !== life || before.turn > end + 1)) {
+      throw stateError("conflict", "before: names a place that is no longer stored");
     }
-    const { life } = head;
-    const reading = readingOf(chain, life, page, listed(life));
-    const end = await findEnd(reading, listed(life).newest);
-    if (end === 0) {
-      return emptyPage(before !== undefined);
-    }
-    if (before !== undefined && (before.life !== life || before.turn > end + 1)) {
-      throw notStored();
-    }
-    const { records, start } = await collect(reading, before ?? { turn: end + 1, index: 0 });
-    const first = page.withFirst ? await firstRecord(reading) : undefined;
-    const isAtStart = start.turn === 1 && start.index === 0;
+    const reading: Reading = {
+      chain,
+      life,
+      onCorrupt,
+      recordCounts: new Map(listed.map(({ turn, tags }) => [turn, Number(tags["records"] ?? 1)])),
+      turns: new Map(behind.map((turn, index) => [newest + 1 + index, turn])),
+      corrupt: new Set(),
+    };
+    const { records, start } = await collect(reading, before ?? { turn: end + 1, index: 0 }, last);
+    const first = withFirst && end > 0 ? (await recordsOf(reading, 1))[0] : undefined;
     return {
       records,
       version: versionOf(life, end),
-      ...(isAtStart ? {} : { older: encodeEdge({ life, ...start }) }),
+      ...(isBeginning(start) ? {} : { start: { life, ...start } }),
       ...(first === undefined ? {} : { first }),
       ...(reading.corrupt.size === 0 ? {} : { corrupt: [...reading.corrupt] }),
     };
   });
 }
 
-function readingOf(chain: Chain, life: string, page: ReadPage, { recordCounts }: ListedTurns): Reading {
-  return { chain, life, page, recordCounts, turns: new Map(), corrupt: new Set() };
-}
-
-/** The newest turn: a listing is a hint, and the store is asked for the one behind it. */
-async function findEnd({ chain, life, turns }: Reading, newest: number): Promise<number> {
-  const behind = await chain.behind(life, newest);
-  for (const [index, turn] of behind.entries()) {
-    turns.set(newest + 1 + index, turn);
-  }
-  return newest + behind.length;
+function isBeginning({ turn, index }: Edge): boolean {
+  return turn <= 1 && index === 0;
 }
 
 /** Records from an edge backwards, as many as are asked for. */
 async function collect(
   reading: Reading,
   edge: Edge,
+  last: number,
 ): Promise<{ readonly records: HistoryRecord[]; readonly start: Edge }> {
-  const { last = Number.POSITIVE_INFINITY } = reading.page;
-  const newestFirst: HistoryRecord[][] = [];
+  const newestFirst: (readonly HistoryRecord[])[] = [];
   let missing = last;
   let start = edge;
-  while (missing > 0 && (start.turn > 1 || start.index > 0)) {
+  while (missing > 0 && !isBeginning(start)) {
     // An edge inside of a turn: its records before the edge come first.
     const newest = start.index > 0 ? start.turn : start.turn - 1;
     const oldest = oldestOf(reading, newest, missing);
     await fetchTurns(reading, oldest, newest);
     for (let turn = newest; turn >= oldest && missing > 0; turn -= 1) {
-      const all = recordsOf(reading, turn);
+      const all = await recordsOf(reading, turn);
       const own = start.turn === turn ? all.slice(0, start.index) : all;
-      const taken = own.slice(Math.max(0, own.length - missing));
-      newestFirst.push(taken);
-      missing -= taken.length;
-      start = { turn, index: own.length - taken.length };
+      const index = Math.max(0, own.length - missing);
+      newestFirst.push(own.slice(index));
+      missing -= own.length - index;
+      start = { turn, index };
     }
   }
   return { records: newestFirst.reverse().flat(), start };
@@ -104,46 +109,24 @@ function oldestOf({ recordCounts }: Reading, newest: number, missing: number): n
 }
 
 async function fetchTurns({ chain, life, turns }: Reading, oldest: number, newest: number): Promise<void> {
-  const found = await chain.turns(life, oldest, newest);
-  for (const [index, turn] of found.entries()) {
-    const number = oldest + index;
-    if (turn !== undefined) {
-      turns.set(number, turn);
-    } else if (!turns.has(number)) {
-      await chain.assertLife(life);
-      throw missingTurn(number);
-    }
-  }
+  const unread = range(oldest, newest).filter((turn) => !turns.has(turn));
+  await inParallel(unread, async (turn) => void turns.set(turn, await chain.existing(life, turn)));
 }
 
 /** A turn's records; none, and a note, where it cannot be read and that is to be skipped. */
-function recordsOf({ turns, corrupt, page }: Reading, number: number): readonly HistoryRecord[] {
-  const turn = turns.get(number);
-  if (turn === undefined || turn === "corrupt") {
-    const position = `turn ${number}`;
-    if (page.onCorrupt !== "skip") {
-      throw stateError("corrupt", "read: a turn of the conversation cannot be read", { position });
-    }
-    corrupt.add(position);
-    return [];
+async function recordsOf(reading: Reading, number: number): Promise<readonly HistoryRecord[]> {
+  await fetchTurns(reading, number, number);
+  const turn = reading.turns.get(number) ?? "missing";
+  if (turn === "missing") {
+    throw missingTurn(number);
   }
-  return turn.records;
-}
-
-async function firstRecord(reading: Reading): Promise<HistoryRecord | undefined> {
-  if (!reading.turns.has(1)) {
-    await fetchTurns(reading, 1, 1);
+  if (turn !== "corrupt") {
+    return turn.records;
   }
-  return recordsOf(reading, 1)[0];
-}
-
-function emptyPage(hasCursor: boolean): HistoryPage {
-  if (hasCursor) {
-    throw notStored();
+  const position = `turn ${number}`;
+  if (reading.onCorrupt !== "skip") {
+    throw stateError("corrupt", "read: a turn of the conversation cannot be read", { position });
   }
-  return { records: [], version: "" };
-}
-
-function notStored(): Error {
-  return stateError("conflict", "before: names a place that is no longer stored");
+  reading.corrupt.add(position);
+  return [];
 }

@@ -1,7 +1,8 @@
-import type { Chain, Stored } from "./chain.ts";
+import { inParallel } from "@agentfw/core/backend";
+import { REMEMBERED_IDS } from "../limits.ts";
+import type { Chain, ListedTurn, Stored } from "./chain.ts";
 import { idHash } from "./names.ts";
-import type { Turn } from "./turn-form.ts";
-import { WINDOW } from "./window.ts";
+import { range } from "./range.ts";
 
 /** So many turns after the last one that did, a turn carries the ids before it. */
 const KNOWN_EVERY = 16;
@@ -39,26 +40,19 @@ export class Tail {
   /** Goes on by one turn. One that cannot be read has ids that nobody can know. */
   add(turn: Stored): void {
     this.turn += 1;
-    if (turn !== "corrupt") {
-      this.#remember(turn, this.turn);
+    if (typeof turn === "string") {
+      return;
     }
-  }
-
-  #remember(turn: Turn, number: number): void {
     if (turn.known !== undefined) {
-      this.#knownAt = number;
-      this.#push(turn.known);
+      this.#knownAt = this.turn;
     }
-    this.#push(turn.records.slice(-WINDOW).map(({ id }) => idHash(id)));
-  }
-
-  #push(hashes: readonly string[]): void {
-    for (const hash of hashes) {
+    const hashes = turn.records.slice(-REMEMBERED_IDS).map(({ id }) => idHash(id));
+    for (const hash of [...(turn.known ?? []), ...hashes]) {
       this.#ids.delete(hash);
       this.#ids.add(hash);
     }
     for (const oldest of this.#ids) {
-      if (this.#ids.size <= WINDOW) {
+      if (this.#ids.size <= REMEMBERED_IDS) {
         break;
       }
       this.#ids.delete(oldest);
@@ -66,21 +60,21 @@ export class Tail {
   }
 
   /** Reads the end of a life, and so far back that the newest ids are known. */
-  static async load(
-    chain: Chain,
-    life: string,
-    listed: { readonly newest: number; readonly newestKnown?: number | undefined },
-  ): Promise<Tail> {
-    const newest = listed.newest;
-    const start = Math.max(1, listed.newestKnown ?? newest - BATCH + 1);
-    const [listedTurns, behind] = await Promise.all([
-      readTurns(chain, life, start, newest),
-      chain.behind(life, newest),
-    ]);
-    const earlier = await earlierTurns(chain, life, { from: start, turns: [...listedTurns, ...behind] });
-    const turns = [...earlier, ...listedTurns, ...behind];
+  static async load(chain: Chain, life: string, listed: readonly ListedTurn[]): Promise<Tail> {
+    const newest = listed[0]?.turn ?? 0;
+    const newestKnown = listed.find(({ tags }) => tags["known"] === "1")?.turn;
+    const read = (from: number, through: number) =>
+      inParallel(range(from, through), (turn) => chain.existing(life, turn));
+    let from = Math.max(1, newestKnown ?? newest - BATCH + 1);
+    const [listedTurns, behind] = await Promise.all([read(from, newest), chain.behind(life, newest)]);
+    let turns = [...listedTurns, ...behind];
+    while (from > 1 && !areIdsKnown(turns)) {
+      const next = Math.max(1, from - BATCH);
+      turns = [...(await read(next, from - 1)), ...turns];
+      from = next;
+    }
     const tail = new Tail(life);
-    tail.turn = newest + behind.length - turns.length;
+    tail.turn = from - 1;
     for (const turn of turns) {
       tail.add(turn);
     }
@@ -93,43 +87,8 @@ export function versionOf(life: string, turn: number): string {
   return turn === 0 ? "" : `${life}.${turn}`;
 }
 
-/** Turns that must be there. */
-async function readTurns(chain: Chain, life: string, from: number, through: number): Promise<Stored[]> {
-  const found = await chain.turns(life, from, through);
-  const turns = found.filter((turn) => turn !== undefined);
-  if (turns.length < found.length) {
-    // Cleared meanwhile, or lost: for ids, what is lost counts as what cannot be read.
-    await chain.assertLife(life);
-    return found.map((turn) => turn ?? "corrupt");
-  }
-  return turns;
-}
-
-/** The turns before some, as far back as it takes to know the newest ids. */
-async function earlierTurns(
-  chain: Chain,
-  life: string,
-  start: { readonly from: number; readonly turns: readonly Stored[] },
-): Promise<Stored[]> {
-  let earlier: Stored[] = [];
-  let from = start.from;
-  while (from > 1 && !areIdsKnown([...earlier, ...start.turns])) {
-    const next = Math.max(1, from - BATCH);
-    earlier = [...(await readTurns(chain, life, next, from - 1)), ...earlier];
-    from = next;
-  }
-  return earlier;
-}
-
 function areIdsKnown(turns: readonly Stored[]): boolean {
-  let ids = 0;
-  for (const turn of turns) {
-    if (turn !== "corrupt") {
-      if (turn.known !== undefined) {
-        return true;
-      }
-      ids += turn.records.length;
-    }
-  }
-  return ids >= WINDOW;
+  const readable = turns.filter((turn) => typeof turn !== "string");
+  const count = readable.reduce((sum, { records }) => sum + records.length, 0);
+  return count >= REMEMBERED_IDS || readable.some(({ known }) => known !== undefined);
 }

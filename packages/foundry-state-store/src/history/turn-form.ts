@@ -1,8 +1,9 @@
 import { type HistoryRecord, utf8Length } from "@agentfw/core";
+import { parseObject } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
-import { jsonObject } from "../json-object.ts";
 import { LIMITS } from "../limits.ts";
 import type { JsonObject } from "../types.ts";
+import { range } from "./range.ts";
 
 /** A turn as it is read. */
 export interface Turn {
@@ -32,23 +33,25 @@ export function encodeTurn(
 ): JsonObject {
   const head = { v: VERSION, writer, ids: records.map(({ id }) => id) };
   const data = records.map((record) => record.data);
-  const forms: (() => JsonObject)[] = [
-    ...(known === undefined ? [] : [() => ({ ...head, known, records: data })]),
-    () => ({ ...head, records: data }),
-    () => ({ ...head, ...exchanged(data.join("\n")) }),
-  ];
-  for (const form of forms) {
-    const value = form();
-    if (utf8Length(JSON.stringify(value)) <= LIMITS.valueBytes) {
-      return value;
-    }
+  const plain = { ...head, records: data };
+  const usual = (known === undefined ? [plain] : [{ ...plain, known }, plain]).find(fits);
+  if (usual !== undefined) {
+    return usual;
   }
-  throw stateError("too_large", `records: together above what one item holds, ${LIMITS.valueBytes} bytes`);
+  const exchanged = { ...head, ...exchangedText(data.join("\n")) };
+  if (!fits(exchanged)) {
+    throw stateError("too_large", `records: together above what one item holds, ${LIMITS.valueBytes} bytes`);
+  }
+  return exchanged;
+}
+
+function fits(value: JsonObject): boolean {
+  return utf8Length(JSON.stringify(value)) <= LIMITS.valueBytes;
 }
 
 /** Reads a turn, or gives `undefined` for what is none. */
 export function decodeTurn(text: string): Turn | undefined {
-  const value = jsonObject(text);
+  const value = parseObject(text);
   if (value?.["v"] !== VERSION) {
     return undefined;
   }
@@ -69,45 +72,39 @@ export function turnTags(value: JsonObject): Record<string, string> {
   return { records, ...("known" in value ? { known: "1" } : {}) };
 }
 
-function exchanged(text: string): { exchanged: string; text: string } {
-  const rare = rarest(text, ESCAPED.length);
+function exchangedText(text: string): { exchanged: string; text: string } {
+  const rare = rarest(text);
   return { exchanged: rare.join(""), text: swap(text, rare) };
 }
 
 function restored(rare: unknown, text: unknown): string[] | undefined {
-  if (typeof rare !== "string" || typeof text !== "string" || rare.length !== ESCAPED.length) {
-    return undefined;
-  }
-  return swap(text, [...rare]).split("\n");
+  return typeof rare === "string" && typeof text === "string" && rare.length === ESCAPED.length
+    ? swap(text, [...rare]).split("\n")
+    : undefined;
 }
 
 /** Each escaped character becomes a rare one and the other way round; done twice, nothing has changed. */
 function swap(text: string, rare: readonly string[]): string {
-  const pairs = new Map<string, string>();
+  const partners = new Map<string, string>();
   for (const [index, character] of ESCAPED.entries()) {
     const partner = rare[index] ?? character;
-    pairs.set(character, partner);
-    pairs.set(partner, character);
+    partners.set(character, partner).set(partner, character);
   }
-  const all = [...pairs.keys()].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return text.replace(new RegExp(`[${all.join("")}]`, "g"), (character) => pairs.get(character) ?? character);
+  return Array.from(text, (character) => partners.get(character) ?? character).join("");
 }
 
 /** The characters of one byte that need no escape and that a text has fewest of. */
-function rarest(text: string, count: number): string[] {
-  const counts = new Array<number>(127).fill(0);
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 127) {
-      counts[code] = (counts[code] ?? 0) + 1;
-    }
+function rarest(text: string): string[] {
+  const counts = new Map<string, number>();
+  for (const character of text) {
+    counts.set(character, (counts.get(character) ?? 0) + 1);
   }
-  const candidates = counts.map((times, code) => ({ times, character: String.fromCharCode(code) })).slice(32);
-  return candidates
-    .filter(({ character }) => character !== '"' && character !== "\\")
-    .sort((left, right) => left.times - right.times)
-    .slice(0, count)
-    .map(({ character }) => character);
+  const countOf = (character: string) => counts.get(character) ?? 0;
+  return range(32, 126)
+    .map((code) => String.fromCharCode(code))
+    .filter((character) => character !== '"' && character !== "\\")
+    .sort((left, right) => countOf(left) - countOf(right))
+    .slice(0, ESCAPED.length);
 }
 
 function textsOf(value: unknown): string[] | undefined {

@@ -2,7 +2,7 @@ import type { PipelineRequest } from "@azure/core-rest-pipeline";
 
 /** How far one request has come, over all of its tries. */
 export interface CallState {
-  readonly kind: "read" | "write";
+  readonly isRead: boolean;
   /** On the clock of `performance.now()`. */
   readonly endsAt: number;
   /** True when the service may have carried it out: it was handed to the network, and nothing says that it was not. */
@@ -20,6 +20,5 @@ export function trackCall(request: PipelineRequest, state: CallState): void {
 
 /** The state of a request. One that nobody tied is as careful as can be. */
 export function stateOf(request: PipelineRequest | undefined): CallState {
-  const state = request === undefined ? undefined : states.get(request);
-  return state ?? { kind: "write", endsAt: 0, mayHaveRun: true, problem: undefined };
+  return (request && states.get(request)) ?? { isRead: false, endsAt: 0, mayHaveRun: true, problem: undefined };
 }

@@ -1,14 +1,12 @@
-import {
-  isRestError,
-  type PipelinePolicy,
-  type PipelineRequest,
-  type PipelineResponse,
-} from "@azure/core-rest-pipeline";
+import { isRestError, type PipelinePolicy } from "@azure/core-rest-pipeline";
 import { type AzureLogger, createClientLogger } from "@azure/logger";
 import { maskedUrl } from "../masked-url.ts";
 import { stateOf } from "./call-state.ts";
 
 const logger: AzureLogger = createClientLogger("agentfw-foundry-state-store");
+
+/** The headers in which a service may say which request it was, in its own logs. */
+export const REQUEST_IDS = ["x-request-id", "apim-request-id", "x-ms-request-id"] as const;
 
 /**
  * Logs each try through `@azure/logger`: `AZURE_LOG_LEVEL` and `setLogLevel` turn it on. Names of stores and keys are masked in
@@ -19,14 +17,17 @@ export function logPolicy(): PipelinePolicy {
     name: "agentfwLogPolicy",
     async sendRequest(request, next) {
       const start = performance.now();
-      const name = `${request.method} ${maskedUrl(request.url)} ${ids(request)}`;
+      const { method, url, requestId, headers } = request;
+      const ids = shown("client-request-id", requestId) + shown("traceparent", headers.get("traceparent"));
+      const name = `${method} ${maskedUrl(url)}${ids}`;
       logger.verbose(name);
       // From here on it is on its way.
       stateOf(request).mayHaveRun = true;
       const elapsed = () => `${Math.round(performance.now() - start)} ms`;
       try {
         const response = await next(request);
-        const text = `${name} ${response.status} ${elapsed()}${serviceIds(response)}`;
+        const serviceIds = REQUEST_IDS.map((id) => shown(id, response.headers.get(id))).join("");
+        const text = `${name} ${response.status} ${elapsed()}${serviceIds}`;
         (response.status < 400 ? logger.info : logger.warning)(text);
         return response;
       } catch (error) {
@@ -41,22 +42,9 @@ export function logPolicy(): PipelinePolicy {
   };
 }
 
-function ids(request: PipelineRequest): string {
-  const trace = safe(request.headers.get("traceparent"));
-  return `client-request-id=${safe(request.requestId)}${trace === "" ? "" : ` traceparent=${trace}`}`;
-}
-
-function serviceIds({ headers }: PipelineResponse): string {
-  return ["x-request-id", "apim-request-id", "x-ms-request-id"]
-    .map((name) => [name, safe(headers.get(name))])
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => ` ${name}=${value}`)
-    .join("");
-}
-
-/** An id as it may be logged; anything else that a service sends there is left out. */
-function safe(id: string | undefined): string {
-  return id !== undefined && /^[0-9A-Fa-f-]{1,64}$/.test(id) ? id : "";
+/** An id as it may be logged; anything else that is sent in its place is left out. */
+function shown(name: string, id: string | undefined): string {
+  return id !== undefined && /^[0-9A-Fa-f-]{1,64}$/.test(id) ? ` ${name}=${id}` : "";
 }
 
 function kindOf(error: unknown): string {

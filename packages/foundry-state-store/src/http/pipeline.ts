@@ -1,15 +1,15 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import type { TokenCredential } from "@azure/core-auth";
 import {
   createDefaultHttpClient,
   createPipelineFromOptions,
   type HttpClient,
   type Pipeline,
-  type PipelineOptions,
   type PipelinePolicy,
   retryPolicy,
 } from "@azure/core-rest-pipeline";
+import type { Endpoint } from "../endpoint.ts";
+import type { ServiceSettings } from "../service-options.ts";
 import { logPolicy } from "./log-policy.ts";
 import { safeRetryStrategy } from "./retry.ts";
 import { tokenPolicy } from "./token-policy.ts";
@@ -24,14 +24,14 @@ const REPLACED = ["defaultRetryPolicy", "tracingPolicy", "redirectPolicy", "logP
  */
 const IDLE_MS = 30_000;
 
-let shared: HttpClient | undefined;
+let sharedClient: HttpClient | undefined;
 
-let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
+let sharedAgents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
 
 /** One for all stores of the process, so that they share connections. */
 export function defaultHttpClient(): HttpClient {
-  shared ??= createDefaultHttpClient();
-  return shared;
+  sharedClient ??= createDefaultHttpClient();
+  return sharedClient;
 }
 
 /** The library takes an IPv6 address out of a URL with its brackets, which no connection can be made to. */
@@ -44,14 +44,14 @@ class LoopbackAgent extends HttpAgent {
 }
 
 /** Connections for requests that have none: after a proxy, which brings its own, and not with TLS options, which need others. */
-function agentPolicy(isLoopback: boolean): PipelinePolicy {
+function agentPolicy({ isLoopback }: Endpoint): PipelinePolicy {
   return {
     name: "agentfwAgentPolicy",
     sendRequest(request, next) {
       if (request.agent === undefined && request.tlsSettings === undefined) {
         const options = { keepAlive: true, timeout: IDLE_MS };
-        agents ??= { http: new LoopbackAgent(options), https: new HttpsAgent(options) };
-        request.agent = isLoopback ? agents.http : agents.https;
+        sharedAgents ??= { http: new LoopbackAgent(options), https: new HttpsAgent(options) };
+        request.agent = sharedAgents[isLoopback ? "http" : "https"];
       }
       return next(request);
     },
@@ -59,22 +59,19 @@ function agentPolicy(isLoopback: boolean): PipelinePolicy {
 }
 
 /** The library's pipeline with the policies of this package in it. */
-export function createStorePipeline(
-  options: PipelineOptions,
-  { credential, isLoopback }: { readonly credential: TokenCredential; readonly isLoopback: boolean },
-): Pipeline {
-  const { userAgentOptions, ...rest } = options;
+export function createStorePipeline({ pipelineOptions, credential, place }: ServiceSettings): Pipeline {
+  const { userAgentOptions, ...rest } = pipelineOptions;
   const prefix = ["agentfw-foundry-state-store", userAgentOptions?.userAgentPrefix].filter(Boolean).join(" ");
   const pipeline = createPipelineFromOptions({ ...rest, userAgentOptions: { userAgentPrefix: prefix } });
   for (const name of REPLACED) {
     pipeline.removePolicy({ name });
   }
-  if (isLoopback && options.proxyOptions === undefined) {
+  if (place.isLoopback && rest.proxyOptions === undefined) {
     // A proxy from the environment cannot reach this machine's own ports.
     pipeline.removePolicy({ name: "proxyPolicy" });
   }
-  pipeline.addPolicy(agentPolicy(isLoopback), { afterPolicies: ["proxyPolicy", "agentPolicy", "tlsPolicy"] });
-  const { maxRetries = 3, ...delays } = options.retryOptions ?? {};
+  pipeline.addPolicy(agentPolicy(place), { afterPolicies: ["proxyPolicy", "agentPolicy", "tlsPolicy"] });
+  const { maxRetries = 3, ...delays } = rest.retryOptions ?? {};
   pipeline.addPolicy(retryPolicy([safeRetryStrategy(delays)], { maxRetries }), { phase: "Retry" });
   pipeline.addPolicy(tracingPolicy(), { afterPhase: "Retry" });
   pipeline.addPolicy(tokenPolicy(credential), { phase: "Sign" });

@@ -1,5 +1,5 @@
 import { connectionFailure } from "@agentfw/core/backend";
-import type { PipelineResponse, PipelineRetryOptions, RestError, RetryStrategy } from "@azure/core-rest-pipeline";
+import type { PipelineResponse, PipelineRetryOptions, RetryStrategy } from "@azure/core-rest-pipeline";
 import { stateOf } from "./call-state.ts";
 
 const READ_AGAIN: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -33,41 +33,30 @@ export function safeRetryStrategy({
       if (isUndone) {
         state.mayHaveRun = false;
       }
-      const delay = (response && retryAfterMs(response)) ?? delayMs(retryCount, retryDelayInMs, maxRetryDelayInMs);
+      // Longer each time, and never quite the same, so that many clients do not come back at once.
+      const usual = Math.min(retryDelayInMs * 2 ** retryCount, maxRetryDelayInMs) * (0.75 + Math.random() / 4);
+      const delay = (response && retryAfterMs(response)) ?? usual;
       const isInTime = performance.now() + delay < state.endsAt;
-      const isSafe = isUndone || (state.kind === "read" && mayReadAgain(response, responseError));
-      const mayHelp = failure?.code !== "configuration";
-      return isSafe && mayHelp && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
+      const isReadable = state.isRead && (response === undefined || READ_AGAIN.has(response.status));
+      const mayHelp = (isUndone || isReadable) && failure?.code !== "configuration";
+      return mayHelp && isInTime ? { retryAfterInMs: delay } : { skipStrategy: true };
     },
   };
 }
 
-function mayReadAgain(response: PipelineResponse | undefined, error: RestError | undefined): boolean {
-  return response === undefined ? error !== undefined : READ_AGAIN.has(response.status);
-}
-
-/** Longer each time, and never quite the same, so that many clients do not come back at once. */
-function delayMs(retryCount: number, firstDelayMs: number, longestDelayMs: number): number {
-  const longest = Math.min(firstDelayMs * 2 ** retryCount, longestDelayMs);
-  return longest * (0.75 + Math.random() / 4);
-}
+/** The headers that tell how long to wait, and in how many milliseconds they count. */
+const WAITS = { "retry-after-ms": 1, "x-ms-retry-after-ms": 1, "retry-after": 1_000 };
 
 /** How long the service asks to wait. */
 function retryAfterMs({ headers }: Pick<PipelineResponse, "headers">): number | undefined {
-  for (const name of ["retry-after-ms", "x-ms-retry-after-ms"]) {
-    const text = headers.get(name);
-    if (text !== undefined && /^\d{1,9}$/.test(text)) {
-      return Number(text);
+  for (const [name, unit] of Object.entries(WAITS)) {
+    const text = headers.get(name) ?? "";
+    if (/^\d{1,9}$/.test(text)) {
+      return Number(text) * unit;
     }
   }
-  const text = headers.get("retry-after");
-  if (text === undefined) {
-    return undefined;
-  }
-  if (/^\d{1,6}$/.test(text)) {
-    return Number(text) * 1_000;
-  }
   // An HTTP date. Date.parse makes a date of nearly anything, "-5" and "1.5" included.
+  const text = headers.get("retry-after") ?? "";
   const date = /^[A-Z][a-z]{2,8},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

@@ -1,7 +1,7 @@
 import type { AccessToken, TokenCredential } from "@azure/core-auth";
 import type { PipelinePolicy, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
-import { isHeaderValue } from "../call-id.ts";
 import { stateError } from "../errors.ts";
+import { isHeaderValue } from "../limits.ts";
 import { stateOf } from "./call-state.ts";
 
 /** What tokens are asked for. */
@@ -100,19 +100,15 @@ class Tokens {
         ...options,
         ...(request.tracingOptions === undefined ? {} : { tracingOptions: request.tracingOptions }),
       });
-      assertUsable(token);
+      // What no header can carry would be a failure of the network, and of a write nobody would know the outcome.
+      if (token === null || !isHeaderValue(token.token)) {
+        throw stateError("unauthorized", "credential: gave no token");
+      }
       this.#token = token;
       return token;
     } catch (cause) {
       throw stateError("unauthorized", "credential: no token could be had", { cause });
     }
-  }
-}
-
-/** Refuses what no header can carry: it would be a failure of the network, and of a write nobody would know the outcome. */
-function assertUsable(token: AccessToken | null): asserts token is AccessToken {
-  if (typeof token?.token !== "string" || !isHeaderValue(token.token)) {
-    throw stateError("unauthorized", "credential: gave no token");
   }
 }
 

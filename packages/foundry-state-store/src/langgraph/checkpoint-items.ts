@@ -1,3 +1,4 @@
+import { inParallel } from "@agentfw/core/backend";
 import {
   type ChannelVersions,
   type Checkpoint,
@@ -9,7 +10,6 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
-import { inParallel } from "../history/parallel.ts";
 import { decodeCheckpoint, encodeCheckpoint, type StoredCheckpoint } from "./checkpoint-form.ts";
 import { configOf } from "./configurable.ts";
 import {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError } from "@agentfw/core";
+import { inParallel } from "@agentfw/core/backend";
 import {
   type CheckpointPendingWrite,
   compareWritesSortKeys,
@@ -9,7 +10,6 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
-import { inParallel } from "../history/parallel.ts";
 import { decodeWrites, encodeWrites, type StoredWrite } from "./checkpoint-form.ts";
 import { type CheckpointPlace, itemTags, writesKey } from "./names.ts";
 import { type Packed, pack, spill, unpack } from "./packed.ts";

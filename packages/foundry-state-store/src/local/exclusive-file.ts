@@ -2,12 +2,17 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isAgentFrameworkError, withDeadline } from "@agentfw/core";
-import { KeyedQueue, systemCode } from "@agentfw/core/backend";
+import {
+  type CallLimits,
+  fileFailure,
+  KeyedQueue,
+  type Progress,
+  runWithProgress,
+  systemCode,
+} from "@agentfw/core/backend";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError } from "../errors.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
-import { Progress } from "../progress.ts";
 import { syncDirectory } from "../sync-directory.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */
@@ -31,15 +36,6 @@ export interface FileAccess {
   remove(): Promise<void>;
 }
 
-/** A change of a file. */
-export interface FileChange<T> {
-  readonly operation: string;
-  readonly path: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-  work(access: FileAccess): Promise<T>;
-}
-
 /** The changes of one process come one after another. */
 const changes = new KeyedQueue();
 
@@ -48,45 +44,43 @@ const changes = new KeyedQueue();
  * the deadline: until the file is touched as `timeout` or with the abort, and nothing was written; from then on as
  * `outcome_unknown`.
  */
-export async function changeFile<T>(change: FileChange<T>): Promise<T> {
-  const { operation, path, timeoutMs, signal } = change;
-  const progress = new Progress();
+export async function changeFile<T>(
+  operation: string,
+  path: string,
+  limits: CallLimits,
+  work: (access: FileAccess) => Promise<T>,
+): Promise<T> {
   try {
-    return await withDeadline(operation, { kind: "write", provider: PROVIDER, timeoutMs, signal }, () =>
-      changes.run(path, () => locked(change, progress)),
+    return await runWithProgress(operation, { kind: "write", provider: PROVIDER, ...limits }, (progress) =>
+      changes.run(path, () => locked(path, progress, work)),
     );
   } catch (error) {
-    progress.isGivenUp = true;
-    if (isAgentFrameworkError(error, "outcome_unknown") && !progress.hasChanged) {
-      throw error.cause ?? stateError("timeout", `${operation}: others had the store for ${timeoutMs} ms`);
-    }
-    if (progress.hasChanged && systemCode(error) !== undefined) {
-      throw stateError("outcome_unknown", `${operation}: the file system failed in the last step`, { cause: error });
-    }
     throw fileError(error, operation);
   }
 }
 
-/** What a file system's error means to a caller. */
+/** What a file system's error means to a caller; any other error as it is. */
 export function fileError(error: unknown, operation: string): unknown {
-  const code = systemCode(error);
-  if (isAgentFrameworkError(error) || code === undefined) {
-    return error;
-  }
-  return code === "EACCES" || code === "EPERM"
-    ? stateError("unauthorized", `${operation}: the folder may not be used`, { cause: error })
-    : stateError("unavailable", `${operation}: the file system failed with ${code}`, { cause: error });
+  const failure = fileFailure(error);
+  return failure === undefined ? error : stateError(failure.code, `${operation}: ${failure.reason}`, { cause: error });
 }
 
-async function locked<T>(change: FileChange<T>, progress: Progress): Promise<T> {
-  const held = await acquire(change.path, progress);
+async function locked<T>(path: string, progress: Progress, work: (access: FileAccess) => Promise<T>): Promise<T> {
+  const held = await acquire(path, progress);
+  const beforeChange = () => {
+    progress.assertWanted();
+    if (!held.isSure) {
+      throw stateError("unavailable", "this process stood still too long to be sure of its lock");
+    }
+    progress.hasChanged = true;
+  };
   try {
-    return await change.work({
-      replace: (text) => replaceFile(change.path, text, () => assertMayChange(held, progress)),
+    return await work({
+      replace: (text) => replaceFile(path, text, beforeChange),
       remove: async () => {
-        assertMayChange(held, progress);
-        await unlink(change.path);
-        await syncDirectory(dirname(change.path));
+        beforeChange();
+        await unlink(path);
+        await syncDirectory(dirname(path));
       },
     });
   } finally {
@@ -161,14 +155,6 @@ class Held {
     this.#isLost ||= now - this.#lastBeat > LONGEST_STILL_MS;
     this.#lastBeat = now;
   }
-}
-
-function assertMayChange(held: Held, progress: Progress): void {
-  progress.assertWanted();
-  if (!held.isSure) {
-    throw stateError("unavailable", "this process stood still for too long to be sure of its lock");
-  }
-  progress.hasChanged = true;
 }
 
 /** A crash leaves the old file or the new one, and at most a temporary file beside it. */

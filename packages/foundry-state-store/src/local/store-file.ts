@@ -3,12 +3,12 @@ import type { BigIntStats } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPlainObject } from "@agentfw/core";
-import { Partition } from "../data/partition.ts";
+import { parseObject } from "@agentfw/core/backend";
+import { Partition, type StoredItem } from "../data/partition.ts";
 import { StoreData } from "../data/store-data.ts";
 import { parseItem, parseRecord } from "../data/stored-form.ts";
 import { stateError } from "../errors.ts";
 import { ifThere } from "../if-there.ts";
-import { jsonObject } from "../json-object.ts";
 
 const FORMAT = "agentfw-state-store";
 
@@ -75,17 +75,18 @@ function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 /** A line for each item, so that a person can look at it. */
 export function encode({ record, partitions }: StoreData): string {
   const parts = [...partitions]
-    .filter(([, partition]) => partition.size > 0)
-    .map(([owner, partition]) => {
-      const items = [...partition.items()].map((item) => JSON.stringify(item)).join(",\n");
-      return `{"owner":${owner},"items":[\n${items}\n]}`;
-    });
+    .filter(([, { items }]) => items.length > 0)
+    .map(([owner, { items }]) => `{"owner":${owner},"items":[\n${items.map(textOf).join(",\n")}\n]}`);
   const head = JSON.stringify({ format: FORMAT, version: VERSION, store: record });
   return `${head.slice(0, -1)},"partitions":[\n${parts.join(",\n")}\n]}\n`;
 }
 
+function textOf(item: StoredItem): string {
+  return JSON.stringify(item);
+}
+
 function decode(text: string, name: string): StoreData {
-  const file = jsonObject(text);
+  const file = parseObject(text);
   if (file?.["format"] !== FORMAT) {
     throw corrupt("the file");
   }
@@ -115,7 +116,7 @@ export function ownerName(owner: string | null): string {
 }
 
 function corrupt(position: string): Error {
-  return stateError("corrupt", "the file of the store cannot be read; it was left as it is", { position });
+  return stateError("corrupt", "the file of the store cannot be read", { position });
 }
 
 function raise(error: Error): never {

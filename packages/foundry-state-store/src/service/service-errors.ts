@@ -1,6 +1,8 @@
 import type { AgentFrameworkError, ErrorCode } from "@agentfw/core";
+import type { PipelineResponse } from "@azure/core-rest-pipeline";
 import { stateError } from "../errors.ts";
-import { type HttpReply, unknownOutcome } from "../http/transport.ts";
+import { REQUEST_IDS } from "../http/log-policy.ts";
+import { isUnprocessed } from "../http/retry.ts";
 import { errorOf } from "./wire.ts";
 
 /**
@@ -15,54 +17,53 @@ export class ServiceProblem extends Error {
   readonly param: string | undefined;
   readonly requestId: string | undefined;
 
-  constructor(reply: HttpReply) {
-    super(`the service answered ${reply.status}`);
-    const { code, param } = errorOf(reply.text);
+  constructor({ status, headers, bodyAsText }: PipelineResponse) {
+    super(`the service answered ${status}`);
+    const { code, param } = errorOf(bodyAsText ?? "");
     this.name = "ServiceProblem";
-    this.status = reply.status;
+    this.status = status;
     this.serviceCode = code;
     this.param = param;
-    this.requestId = reply.requestId;
+    this.requestId = REQUEST_IDS.map((name) => headers.get(name)).find((id) => id !== undefined);
   }
 }
 
-/** What each status means, where that does not depend on the operation. */
-const MEANINGS: Readonly<Record<number, { readonly code: ErrorCode; readonly reason: string }>> = {
-  400: { code: "configuration", reason: "the service refused the request" },
-  401: { code: "unauthorized", reason: "the service refused the token" },
-  403: { code: "unauthorized", reason: "the service does not allow this" },
-  404: { code: "not_found", reason: "there is no such store" },
-  405: { code: "unsupported", reason: "the service does not know this operation" },
-  409: { code: "conflict", reason: "it exists already" },
-  412: { code: "conflict", reason: "the etag does not match" },
-  413: { code: "too_large", reason: "too large for the service" },
-  429: { code: "unavailable", reason: "too many requests" },
-  501: { code: "unsupported", reason: "the service does not know this operation" },
+/** What a status means where that does not depend on the operation. */
+const MEANINGS: Readonly<Record<number, readonly [code: ErrorCode, reason: string]>> = {
+  400: ["configuration", "the service refused the request"],
+  401: ["unauthorized", "the service refused the token"],
+  403: ["unauthorized", "the service does not allow this"],
+  404: ["not_found", "there is no such store"],
+  405: ["unsupported", "the service does not know this operation"],
+  409: ["conflict", "it exists already"],
+  412: ["conflict", "the etag does not match"],
+  413: ["too_large", "too large for the service"],
+  429: ["unavailable", "too many requests"],
+  501: ["unsupported", "the service does not know this operation"],
 };
 
-/** The error that a caller sees for a reply that is no success. */
-export function failureOf(operation: string, kind: "read" | "write", reply: HttpReply): AgentFrameworkError {
-  const { status, etag, isUnprocessed } = reply;
+/** The error that a caller sees for a reply that is no success, or for one whose body cannot be read. */
+export function failureOf({ operation, method }: Asked, reply: PipelineResponse): AgentFrameworkError {
+  const { status, headers } = reply;
   const cause = new ServiceProblem(reply);
-  const known = MEANINGS[status];
-  if (known !== undefined) {
-    const field = status === 400 && cause.param !== undefined ? `${cause.param}: ` : "";
-    const currentVersion = status === 412 ? etag : undefined;
-    return stateError(known.code, `${operation}: ${field}${known.reason}`, { cause, currentVersion });
-  }
-  if (status === 408 || status >= 500) {
-    return kind === "write" && !isUnprocessed
-      ? unknownOutcome(operation, `the service failed with ${status}`, cause)
-      : stateError("unavailable", `${operation}: the service failed with ${status}`, { cause });
-  }
-  return stateError("configuration", `${operation}: the service answered ${status}`, { cause });
+  const [code, reason] = MEANINGS[status] ?? meaningOf(status);
+  const isHarmless = code === "outcome_unknown" && (method === "GET" || isUnprocessed(reply));
+  const field = status === 400 && cause.param !== undefined ? `${cause.param}: ` : "";
+  const currentVersion = status === 412 ? headers.get("etag") : undefined;
+  return stateError(isHarmless ? "unavailable" : code, `${operation}: ${field}${reason}`, { cause, currentVersion });
 }
 
-/** A success whose body cannot be read: a read has failed, and of a write nobody knows which etag it made. */
-export function unreadable(operation: string, kind: "read" | "write", reply: HttpReply): AgentFrameworkError {
-  const reason = "the answer cannot be read";
-  const cause = new ServiceProblem(reply);
-  return kind === "write"
-    ? unknownOutcome(operation, reason, cause)
-    : stateError("unavailable", `${operation}: ${reason}`, { cause });
+function meaningOf(status: number): readonly [code: ErrorCode, reason: string] {
+  if (status < 300) {
+    // Of a write nobody knows which etag it made.
+    return ["outcome_unknown", "the answer cannot be read"];
+  }
+  const isFailure = status === 408 || status >= 500;
+  return [isFailure ? "outcome_unknown" : "configuration", `the service answered ${status}`];
+}
+
+/** What was asked, as far as an error goes by it. */
+export interface Asked {
+  readonly operation: string;
+  readonly method: string;
 }

@@ -1,7 +1,19 @@
 import { onTestFinished } from "vitest";
-import { type Engines, engines } from "../../src/load-engine.ts";
+import { type Engine, filesEngine, historyEngine, serviceEngine } from "../../src/load-engine.ts";
 
-const USUAL: Readonly<Engines> = { ...engines };
+type Name = "files" | "history" | "service";
+
+const ENGINES: Readonly<Record<Name, Engine<unknown>>> = {
+  files: filesEngine,
+  history: historyEngine,
+  service: serviceEngine,
+};
+
+const USUAL: Readonly<Record<Name, () => Promise<unknown>>> = {
+  files: filesEngine.load,
+  history: historyEngine.load,
+  service: serviceEngine.load,
+};
 
 /** An engine whose loading ends when the test says so. */
 export interface HeldEngine {
@@ -12,7 +24,7 @@ export interface HeldEngine {
 }
 
 /** Holds the loading of an engine for the running test. It is in memory already, so that it is there in the tick that ends it. */
-export async function holdEngine<K extends keyof Engines>(name: K): Promise<HeldEngine> {
+export async function holdEngine(name: Name): Promise<HeldEngine> {
   const engine = await USUAL[name]();
   let end: HeldEngine["end"] = () => {};
   const ended = new Promise<void>((resolve, reject) => {
@@ -23,7 +35,7 @@ export async function holdEngine<K extends keyof Engines>(name: K): Promise<Held
     begun += 1;
     return ended.then(() => engine);
   };
-  Object.assign(engines, { [name]: load });
+  Object.assign(ENGINES[name], { load });
   onTestFinished(() => repair(name));
   return {
     end,
@@ -34,12 +46,12 @@ export async function holdEngine<K extends keyof Engines>(name: K): Promise<Held
 }
 
 /** Makes the loading of an engine fail, until the test ends or `repair` is called. */
-export function breakEngine(name: keyof Engines, failure: Error): { repair(): void } {
-  Object.assign(engines, { [name]: () => Promise.reject(failure) });
+export function breakEngine(name: Name, failure: Error): { repair(): void } {
+  Object.assign(ENGINES[name], { load: () => Promise.reject(failure) });
   onTestFinished(() => repair(name));
   return { repair: () => repair(name) };
 }
 
-function repair(name: keyof Engines): void {
-  Object.assign(engines, { [name]: USUAL[name] });
+function repair(name: Name): void {
+  Object.assign(ENGINES[name], { load: USUAL[name] });
 }

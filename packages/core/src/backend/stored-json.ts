@@ -1,7 +1,13 @@
-import { isPlainObject, type Tags } from "@agentfw/core";
+import { isPlainObject } from "../json.ts";
+import type { Tags } from "../ports/state-types.ts";
+
+/*
+ * What was stored, or came as a reply, read without trust. That it is none of what it should be is an ordinary answer here:
+ * the caller knows what that means, and where it stands.
+ */
 
 /** The object that a JSON text is, or `undefined` for any other text. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isPlainObject(value) ? value : undefined;
@@ -10,7 +16,7 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> | un
   }
 }
 
-/** Tags as they are found, or `undefined` for what is none. */
+/** Tags, frozen, or `undefined` for anything but an object of strings. */
 export function parseTags(value: unknown): Tags | undefined {
   return isTags(value) ? Object.freeze({ ...value }) : undefined;
 }

@@ -1,6 +1,6 @@
 /*
  * JSON.parse changes numbers: 9007199254740993 becomes ...992 and 1.0 becomes 1. A value that must come back as it was
- * written is therefore cut out of the text around it, and put into it, as text.
+ * written, as those of a state store must, is therefore cut out of the text around it, and put into it, as text.
  */
 
 /** The members of the outermost object of a valid JSON text, each as the text that it has. Of two, the last one counts. */

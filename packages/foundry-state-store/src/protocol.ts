@@ -1,3 +1,6 @@
+/** Names the call that a request belongs to, and with it the user. */
+export const CALL_ID_HEADER = "x-agent-foundry-call-id";
+
 /** A store name or an item key as the one path segment that stands for it: base64url of its UTF-8, without padding. */
 export function encodeSegment(name: string): string {
   return Buffer.from(name, "utf8").toString("base64url");
