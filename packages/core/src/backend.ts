@@ -9,6 +9,7 @@ export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./b
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { type Connector, OwnConnection } from "./backend/own-connection.ts";
 export { assertRecords } from "./backend/record-input.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
 export type {
@@ -18,6 +19,7 @@ export type {
   ServerFailure,
   ServerRequest,
 } from "./backend/server-engine.ts";
+export { ServerProblem } from "./backend/server-problem.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
