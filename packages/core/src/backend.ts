@@ -39,6 +39,7 @@ export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
 export { assertExactlyOne } from "./backend/option-choice.ts";
 export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
+export { type Connector, OwnConnection } from "./backend/own-connection.ts";
 export { assertPath } from "./backend/path-input.ts";
 export { Progress, runWithProgress } from "./backend/progress.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
@@ -55,6 +56,7 @@ export type {
   ServerFailure,
   ServerRequest,
 } from "./backend/server-engine.ts";
+export { ServerProblem } from "./backend/server-problem.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
 export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";

@@ -1,5 +1,5 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
-import { RedisProblem } from "./errors.ts";
+import { ServerProblem } from "@agentfw/core/backend";
 import type { PageCursor } from "./read-input.ts";
 import { decodeElement, versionOf } from "./record-reading.ts";
 import { corruptProblem, listOf, textOf } from "./replies.ts";
@@ -22,7 +22,7 @@ export function sliceOf(reply: unknown, options: ReadOptions, before: PageCursor
     return { version: newest === undefined ? "" : versionOf(textOf(newest)), elements, behind: 0, first: "" };
   }
   if (reply === null) {
-    throw new RedisProblem("conflict", "before: the record that the cursor points at is no longer stored");
+    throw new ServerProblem("conflict", "before: the record that the cursor points at is no longer stored");
   }
   const [version, first, behind, elements] = listOf(reply);
   return {

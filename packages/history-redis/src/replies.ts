@@ -1,4 +1,4 @@
-import { RedisProblem } from "./errors.ts";
+import { ServerProblem } from "@agentfw/core/backend";
 
 /** An answer that must be a list. @throws `unsupported` */
 export function listOf(reply: unknown): readonly unknown[] {
@@ -17,13 +17,13 @@ export function textOf(reply: unknown): string {
 }
 
 /** What answered is no Redis as we know it. */
-export function unexpectedAnswer(): RedisProblem {
-  return new RedisProblem("unsupported", "the server answered in a form that this version does not know");
+export function unexpectedAnswer(): ServerProblem {
+  return new ServerProblem("unsupported", "the server answered in a form that this version does not know");
 }
 
 /** Stored data that cannot be read. The key goes to the cause only: it names the owner. */
-export function corruptProblem(position: string, key: string): RedisProblem {
-  const problem = new RedisProblem("corrupt", `a stored record cannot be read (${position})`, { position });
+export function corruptProblem(position: string, key: string): ServerProblem {
+  const problem = new ServerProblem("corrupt", `a stored record cannot be read (${position})`, { position });
   problem.message += ` in ${key}`;
   return problem;
 }

@@ -1,6 +1,6 @@
 import { configurationError } from "@agentfw/core";
+import { ServerProblem } from "@agentfw/core/backend";
 import type { Appended } from "./appending.ts";
-import { RedisProblem } from "./errors.ts";
 import { corruptProblem, listOf, textOf, unexpectedAnswer } from "./replies.ts";
 
 /** What the append script said. @throws `conflict` with the current version. */
@@ -32,7 +32,7 @@ export function replacedOf(reply: unknown, key: string): { version: string } {
       throw cameFirst(detail);
     case "from":
     case "through":
-      throw new RedisProblem("conflict", `range.${outcome}Id: the record is no longer stored`, {
+      throw new ServerProblem("conflict", `range.${outcome}Id: the record is no longer stored`, {
         currentVersion: detail,
       });
     case "order":
@@ -46,6 +46,6 @@ export function replacedOf(reply: unknown, key: string): { version: string } {
   }
 }
 
-function cameFirst(currentVersion: string): RedisProblem {
-  return new RedisProblem("conflict", "another writer came first", { currentVersion });
+function cameFirst(currentVersion: string): ServerProblem {
+  return new ServerProblem("conflict", "another writer came first", { currentVersion });
 }

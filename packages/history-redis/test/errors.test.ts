@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { failureOf, RedisProblem } from "../src/errors.ts";
+import { failureOf } from "../src/errors.ts";
 import { corruptProblem } from "../src/replies.ts";
 
 /** An error as the driver makes it of a server's answer. */
@@ -117,11 +117,6 @@ describe("the connection", () => {
     expect(failureOf(new Error("Command timed out"))).toMatchObject({ code: "timeout", outcome: "lost" });
   });
 
-  test("what this package noticed itself is told in its own words", () => {
-    const failure = failureOf(new RedisProblem("conflict", "taken", { currentVersion: "v1" }));
-    expect(failure).toEqual({ code: "conflict", reason: "taken", currentVersion: "v1" });
-  });
-
   test("what the driver calls AbortError is not the caller's abort", () => {
     const error = Object.assign(new Error("Command aborted due to connection close"), { name: "AbortError" });
     expect(failureOf(error).outcome).toBe("lost");
@@ -138,7 +133,7 @@ describe("what cannot be read", () => {
   test("is corrupt and says where, with the key in its cause only", () => {
     const problem = corruptProblem("index 7", "agentfw:1:h:{1}:alice");
     const reason = "a stored record cannot be read (index 7)";
-    expect(failureOf(problem)).toEqual({ code: "corrupt", position: "index 7", reason });
+    expect(problem.failure).toEqual({ code: "corrupt", position: "index 7", reason });
     expect(String(problem)).toContain("agentfw:1:h:{1}:alice");
   });
 });

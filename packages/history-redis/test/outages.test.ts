@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { isAgentFrameworkError } from "@agentfw/core";
+import { ServerProblem } from "@agentfw/core/backend";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OwnConnection } from "../src/connection.ts";
-import { RedisProblem } from "../src/errors.ts";
+import { ownConnection } from "../src/connection.ts";
 import { RedisHistoryStore } from "../src/index.ts";
 import { openFaulty, until } from "./support/faults.ts";
 import { codeOf, conversation, openClient, pause, recordsOf, rejection } from "./support/redis.ts";
@@ -116,10 +116,10 @@ describe("a server that does not answer", () => {
     const address = server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const to = { host: "127.0.0.1", port, username: "", password: "secret", database: 1, isTls: false };
-    const connection = new OwnConnection(to, 1_000);
+    const connection = ownConnection(to, 1_000);
     for (const expected of [1, 2]) {
       const error = await rejection(connection.open());
-      expect(error).toBeInstanceOf(RedisProblem);
+      expect(error).toBeInstanceOf(ServerProblem);
       expect(error).toMatchObject({ message: "no answer within 1000 ms" });
       await until(() => connections === expected);
     }

@@ -1,6 +1,7 @@
+import { ServerProblem } from "@agentfw/core/backend";
 import type { RedisClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import { failureOf, RedisProblem } from "./errors.ts";
+import { failureOf } from "./errors.ts";
 
 /** One for each client, so that many stores on one client add few listeners to it. */
 const BORROWED = new WeakMap<RedisClient, BorrowedConnection>();
@@ -56,7 +57,7 @@ export class BorrowedConnection implements Connection {
   #wait(): Promise<RedisClient> {
     const client = this.#client;
     if (client.status === "end") {
-      return Promise.reject(new RedisProblem("unavailable", "the client was closed"));
+      return Promise.reject(new ServerProblem("unavailable", "the client was closed"));
     }
     return new Promise((resolve, reject) => {
       const stop = this.#listen((error) => {
@@ -79,7 +80,7 @@ export class BorrowedConnection implements Connection {
     const { status } = this.#client;
     // The end of an earlier connection may still be announced; only attempts that began by now are ours.
     let isTrying = status === "wait" || status === "connecting" || status === "connect";
-    const fail = () => done(this.#problem ?? new RedisProblem("unavailable", "the connection ended"));
+    const fail = () => done(this.#problem ?? new ServerProblem("unavailable", "the connection ended"));
     const listeners: Readonly<Record<string, (detail?: unknown) => void>> = {
       ready: () => {
         this.#wasReady = true;

@@ -1,4 +1,3 @@
-import type { ErrorCode } from "@agentfw/core";
 import { connectionFailure, type ServerFailure, systemCode } from "@agentfw/core/backend";
 
 /** What errors mean, by the `code` that Node gave them, else by the beginning of what the server or the driver says. */
@@ -64,9 +63,6 @@ const WRAPPING =
  * AbortError.
  */
 export function failureOf(error: unknown): ServerFailure {
-  if (error instanceof RedisProblem) {
-    return error.failure;
-  }
   const text = systemCode(error) ?? (error instanceof Error ? error.message.replace(WRAPPING, "") : "");
   return FAILURES.find(([beginning]) => beginning.test(text))?.[1] ?? connectionFailure(error) ?? otherFailure(text);
 }
@@ -79,16 +75,4 @@ function otherFailure(text: string): ServerFailure {
   }
   const outcome = word === "NOSCRIPT" ? "forgotten" : word === "READONLY" ? "misplaced" : "refused";
   return { code: "unavailable", reason: `the server refuses for now: ${word}`, outcome };
-}
-
-/** What this package itself notices; callers see it as the cause of an error with its code. */
-export class RedisProblem extends Error {
-  override readonly name: string = "RedisProblem";
-  readonly failure: ServerFailure;
-
-  /** @param details The `position` of what is corrupt, or the `currentVersion` that a condition did not meet. */
-  constructor(code: ErrorCode, reason: string, details: Pick<ServerFailure, "currentVersion" | "position"> = {}) {
-    super(reason);
-    this.failure = { code, reason, ...details };
-  }
 }

@@ -1,6 +1,5 @@
 import type { StateItem, StateKey, Tags } from "@agentfw/core";
-import { assertTags, isObjectText } from "@agentfw/core/backend";
-import { RedisProblem } from "./errors.ts";
+import { assertTags, isObjectText, ServerProblem } from "@agentfw/core/backend";
 
 /** What `get` found. @throws `corrupt` */
 export function itemOf(reply: unknown, key: string): StateItem | undefined {
@@ -38,11 +37,11 @@ export function wasWritten(reply: unknown, isCreate: boolean, isRepetition: bool
     return true;
   }
   if (isRepetition) {
-    throw new RedisProblem("outcome_unknown", "the connection ended before the answer came");
+    throw new ServerProblem("outcome_unknown", "the connection ended before the answer came");
   }
   if (status === "conflict") {
     const reason = isCreate ? "an item with this key exists" : "the etag does not match";
-    throw new RedisProblem("conflict", reason, { currentVersion: detail });
+    throw new ServerProblem("conflict", reason, { currentVersion: detail });
   }
   readPartsOf(reply);
   return false;
@@ -81,13 +80,13 @@ function readPartsOf(reply: unknown): readonly string[] {
 /** The answers of scripts are lists of texts. @throws `unsupported` */
 function textsOf(reply: unknown): readonly string[] {
   if (!Array.isArray(reply) || !reply.every((part) => typeof part === "string")) {
-    throw new RedisProblem("unsupported", "client: it must give the answers of scripts as lists of texts");
+    throw new ServerProblem("unsupported", "client: it must give the answers of scripts as lists of texts");
   }
   return reply;
 }
 
 /** Stored data that cannot be read, or that contradicts other stored data. It was left as it is. */
-function corruptProblem(position: string): RedisProblem {
+function corruptProblem(position: string): ServerProblem {
   const what = position === "index" ? "the owner's index is not whole" : `the ${position} of an item cannot be read`;
-  return new RedisProblem("corrupt", what, { position });
+  return new ServerProblem("corrupt", what, { position });
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@agentfw/core";
 import { describe, expect, test } from "vitest";
-import { failureOf, RedisProblem } from "../src/errors.ts";
+import { failureOf } from "../src/errors.ts";
 import { pageOf } from "../src/replies.ts";
 
 /** An error as the driver makes it of a server's answer. */
@@ -117,11 +117,6 @@ describe("the connection", () => {
     expect(failureOf(new Error("Command timed out"))).toMatchObject({ code: "timeout", outcome: "lost" });
   });
 
-  test("what this package noticed itself is told in its own words", () => {
-    const failure = failureOf(new RedisProblem("conflict", "taken", { currentVersion: "etag" }));
-    expect(failure).toEqual({ code: "conflict", reason: "taken", currentVersion: "etag" });
-  });
-
   test("what the driver calls AbortError is not the caller's abort", () => {
     const error = Object.assign(new Error("Command aborted due to connection close"), { name: "AbortError" });
     expect(failureOf(error).outcome).toBe("lost");
@@ -143,7 +138,7 @@ describe("what cannot be read", () => {
     try {
       expect(pageOf(["corrupt", position])).toBeUndefined();
     } catch (error) {
-      expect(failureOf(error)).toEqual({ code: "corrupt", reason, position });
+      expect(error).toMatchObject({ failure: { code: "corrupt", reason, position } });
     }
     expect.assertions(1);
   });

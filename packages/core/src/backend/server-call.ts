@@ -2,6 +2,7 @@ import { AgentFrameworkError, configurationError, isAgentFrameworkError } from "
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { OnDemand } from "./on-demand.ts";
 import type { OpenCall, ServerEngine, ServerFailure, ServerRequest } from "./server-engine.ts";
+import { ServerProblem } from "./server-problem.ts";
 
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
@@ -110,7 +111,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
         }
       },
       (error: unknown) => {
-        this.#tryAgain(engine, error, !isAnswer(engine.failureOf(error)));
+        this.#tryAgain(engine, error, !isAnswer(failureOf(engine, error)));
       },
     );
   }
@@ -154,7 +155,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
   }
 
   #failed(engine: Engine, client: Client, error: unknown): void {
-    const failure = engine.failureOf(error);
+    const failure = failureOf(engine, error);
     const { outcome } = failure;
     const isLost = outcome === "lost";
     this.#isUncertain ||= isLost;
@@ -217,7 +218,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
     if (isAgentFrameworkError(error) || this.#engine === undefined) {
       return error;
     }
-    const { code, reason, currentVersion, position } = this.#engine.failureOf(error);
+    const { code, reason, currentVersion, position } = failureOf(this.#engine, error);
     const details = { provider: this.#traffic.provider, cause: error, currentVersion, position };
     return new AgentFrameworkError(code, `${this.#request.name}: ${reason}`, details);
   }
@@ -238,4 +239,8 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
 
 function isAnswer({ outcome }: ServerFailure): boolean {
   return outcome === "refused" || outcome === "forgotten" || outcome === "misplaced";
+}
+
+function failureOf<Client>(engine: ServerEngine<Client>, error: unknown): ServerFailure {
+  return error instanceof ServerProblem ? error.failure : engine.failureOf(error);
 }

@@ -16,7 +16,7 @@ export interface ServerConnection<Client> {
   close(): Promise<void>;
 }
 
-/** What an error means, of a driver or of the engine itself. */
+/** What an error means. */
 export interface ServerFailure {
   /** For callers, of a request that certainly was not carried out or did not write. */
   readonly code: ErrorCode;
@@ -43,8 +43,8 @@ export interface ServerFailure {
 export interface ServerEngine<Client> {
   readonly connection: ServerConnection<Client>;
   /**
-   * Of what the driver or `receive` threw, which callers see as the cause of an error with the code. Errors of the framework
-   * come here too, to be told apart; callers get them as they are.
+   * Of what the driver threw, which callers see as the cause of an error with the code. Errors of the framework come here too,
+   * where a request threw one; callers get them as they are.
    */
   failureOf(error: unknown): ServerFailure;
   /** Called before a request is sent while others are under way: they may go out together, at the end of the turn. */
@@ -78,7 +78,7 @@ export interface ServerRequest<Client, Engine, Result, Reply = unknown> {
    * Makes the result of what was answered.
    *
    * @param isRepetition True when the request may have been carried out before, and this is the answer to a repetition.
-   * @throws errors of the framework, or what the engine has a failure for.
+   * @throws `ServerProblem`, or errors of the framework.
    */
   readonly receive: (reply: Reply, engine: Engine, isRepetition: boolean) => Result;
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ServerCalls, type ServerEngine, type ServerFailure, type ServerRequest } from "../../src/backend.ts";
+import {
+  ServerCalls,
+  type ServerEngine,
+  type ServerFailure,
+  ServerProblem,
+  type ServerRequest,
+} from "../../src/backend.ts";
 import { type AgentFrameworkError, isAgentFrameworkError } from "../../src/index.ts";
 
 /** What a driver throws here: what it means stands in it. */
@@ -142,14 +148,15 @@ describe("A call to a server", () => {
     expect(line.sent).toEqual(["a"]);
   });
 
-  it("may throw from its answer what the engine has a failure for, or an error of the framework", async () => {
+  it("may throw from its answer a problem that the engine noticed, or an error of the framework", async () => {
     const { ask } = await open();
-    const conflict = new DriverError(undefined, { code: "conflict" });
+    const conflict = new ServerProblem("conflict", "somebody came first", { currentVersion: "v" });
     const thrower = (error: unknown) => () => {
       throw error;
     };
     const first = await refusal(ask("a", { ...WRITE, receive: thrower(conflict) }));
-    expect([first.code, first.cause]).toEqual(["conflict", conflict]);
+    expect(first).toMatchObject({ code: "conflict", cause: conflict, currentVersion: "v" });
+    expect(first.message).toBe("[history-example] call: somebody came first");
     expect(await refusal(ask("a", { receive: thrower(first) }))).toBe(first);
     expect(await refusal(ask("a", { next: thrower(first) }))).toBe(first);
   });
