@@ -19,16 +19,11 @@ import {
 } from "@agentfw/core";
 import { assertWithin, escapeText, OnDemand, ownerToErase } from "@agentfw/core/backend";
 import type { Answer, Call } from "./connection.ts";
+import { type PostgresConnectionOptions, resolveConnection } from "./connection-options.ts";
 import { assertListCursor, parseCursor } from "./cursors.ts";
 import type { Engine } from "./engine.ts";
 import { conversationKey, ownerKey } from "./keys.ts";
-import {
-  type PostgresConnectionOptions,
-  type PostgresHistoryStoreOptions,
-  resolveConnection,
-  resolveOptions,
-  type Settings,
-} from "./options.ts";
+import { type PostgresHistoryStoreOptions, resolveOptions, type Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
   type DeleteExpiredOptions,

@@ -2,7 +2,8 @@ import { configurationError } from "@agentfw/core";
 import type { Lease as AnyLease, LeasedAnswer, LeasedCall, LeasingConnection } from "@agentfw/core/backend";
 import type { Pool } from "pg";
 import type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult, PostgresStatement } from "./client.ts";
-import type { ResolvedConnection } from "./options.ts";
+import type { ResolvedConnection } from "./connection-options.ts";
+import { PostgresProblem } from "./errors.ts";
 
 /** A row as the driver gave it, by position. */
 export type Row = readonly unknown[];
@@ -54,7 +55,7 @@ function leaseFrom(pool: PostgresPool): Promise<Lease> {
     const promised: unknown = pool.connect((error, client) => {
       isHeard = true;
       if (client === undefined) {
-        reject(error ?? new Error("the pool gave no connection"));
+        reject(error ?? new PostgresProblem("the pool gave no connection"));
       } else if (typeof client.release !== "function") {
         reject(configurationError("pool", "lends what cannot be given back; a single client of pg goes into client"));
       } else {
@@ -110,7 +111,7 @@ function clientConnection(client: PostgresClient): Connection {
 /** Rows by position, whether the driver gives lists or objects. */
 function rowsOf({ rows }: PostgresResult): readonly Row[] {
   if (!Array.isArray(rows)) {
-    throw new Error("the client gave no rows");
+    throw new PostgresProblem("the client gave no rows");
   }
   // A client gives all of them in one way.
   return Array.isArray(rows[0]) ? rows : rows.map((row: unknown) => Object.values(Object(row)));

@@ -1,7 +1,8 @@
 import { connectionOf } from "./connection.ts";
+import type { ResolvedConnection } from "./connection-options.ts";
 import { Layout } from "./layout.ts";
 import { pageOf } from "./listing.ts";
-import type { ResolvedConnection, Settings } from "./options.ts";
+import type { Settings } from "./options.ts";
 import { itemOf } from "./reading.ts";
 import { assertStored, deletedOf, removedOf } from "./replies.ts";
 import type { StoreSchema } from "./store-schema.ts";

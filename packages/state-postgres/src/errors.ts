@@ -113,3 +113,8 @@ export function failureOf(error: unknown): LeasedFailure {
     fate,
   };
 }
+
+/** What this package itself notices about a connection; callers see it as a `cause`. */
+export class PostgresProblem extends Error {
+  override readonly name: string = "PostgresProblem";
+}

@@ -12,15 +12,10 @@ import {
 } from "@agentfw/core";
 import { assertStateText, assertWithin, OnDemand, ownerToErase } from "@agentfw/core/backend";
 import type { Answer, Call } from "./connection.ts";
+import { type PostgresConnectionOptions, resolveConnection } from "./connection-options.ts";
 import type { Engine } from "./engine.ts";
 import { ownerKey } from "./keys.ts";
-import {
-  type PostgresConnectionOptions,
-  type PostgresStateStoreOptions,
-  resolveConnection,
-  resolveOptions,
-  type Settings,
-} from "./options.ts";
+import { type PostgresStateStoreOptions, resolveOptions, type Settings } from "./options.ts";
 import { PROVIDER } from "./provider.ts";
 import {
   type DeleteExpiredOptions,

@@ -23,6 +23,7 @@ const twins = [
     files: [
       "client.ts",
       "connection.ts",
+      "connection-options.ts",
       "errors.ts",
       "layout.ts",
       "quoting.ts",
