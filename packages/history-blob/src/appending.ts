@@ -63,8 +63,6 @@ class Appending {
   /** The turn that was sent last, and what the end was that it was sent for. */
   #sent: { readonly turn: number; readonly life: string; readonly etag: string } | undefined;
   #looksForLost = 0;
-  /** The end that the service takes no further block for. */
-  #fullAt: string | undefined;
   /** What someone else has not finished, and since when it stands still. */
   #waiting: { readonly size: number; readonly since: number } | undefined;
 
@@ -177,7 +175,7 @@ class Appending {
     const name = { turn: tail.turn + 1, write: this.#writeName };
     const start = tail.end.size + last.tear.length;
     const blocks = encodeTurn(name, records, start, last.tear);
-    if (last.seal !== undefined || this.#fullAt === tail.end.etag || this.#isFull(tail.end, blocks)) {
+    if (last.seal !== undefined || this.#isFull(tail.end, blocks)) {
       return this.#writeToNext(tail, records);
     }
     let end: End | undefined = tail.end;
@@ -203,7 +201,7 @@ class Appending {
   }
 
   async #writeToNext(tail: Tail, records: readonly HistoryRecord[]): Promise<AppendResult | undefined> {
-    if (tail.last.seal === undefined && this.#fullAt !== tail.end.etag) {
+    if (tail.last.seal === undefined) {
       const sealed = await this.#append(tail, tail.end, encodeSeal("next", tail.last.tear), false);
       if (sealed === undefined) {
         return undefined;
@@ -211,10 +209,6 @@ class Appending {
       tail.sealed(sealed);
     }
     const next = await openNext(this.#task, tail);
-    if (next === undefined && tail.last.seal === undefined) {
-      // Nothing in this segment says that there is another one.
-      this.#task.forget(tail);
-    }
     return next && this.#write(next, records);
   }
 
@@ -233,8 +227,7 @@ class Appending {
       } else if (verdict === "no-blob") {
         this.#task.forget(tail);
       } else if (verdict === "full") {
-        // As good as sealed, unless there is more in it than was known.
-        this.#fullAt = end.etag;
+        tail.close();
       } else if (verdict === "lost" && isCommit && this.#looksForLost < MOST_LOOKS) {
         this.#looksForLost += 1;
       } else {

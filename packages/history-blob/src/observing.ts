@@ -65,7 +65,7 @@ async function lookAgain(task: Task, tail: Tail, records: number): Promise<View 
     tail.advance(piece, parsed);
   }
   const { version } = isNews ? tail : new Tail(piece, undefined, parsed);
-  return parsed.last.seal === undefined ? { tail, parsed, version } : undefined;
+  return tail.last.seal === undefined ? { tail, parsed, version } : undefined;
 }
 
 async function locate(task: Task, known: Tail | undefined, records: number): Promise<View | undefined> {

@@ -73,6 +73,9 @@ export class Tail {
 
   /** Takes in what a piece that reaches the segment's end says that is new. */
   advance({ end }: Piece, { entries, last }: Parsed): void {
+    if (end.etag === this.end.etag) {
+      return;
+    }
     const { settled } = this.last;
     this.end = end;
     this.last = last;
@@ -90,6 +93,11 @@ export class Tail {
   /** Takes in that this store has just sealed the segment. */
   sealed(end: End): void {
     this.#moveTo(end, { seal: "next" });
+  }
+
+  /** Takes in that the service takes no further block: as good as a seal, unless the segment has another end than is known. */
+  close(): void {
+    this.last = { ...this.last, seal: "next" };
   }
 
   /** Takes in what is right before everything that is known. */

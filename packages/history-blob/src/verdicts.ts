@@ -1,8 +1,11 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
 import { codedCause, connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
 
-/** What the service's answer means for what the store does next. */
+type Fate = StepFailure["fate"];
+
+/** What the service's answer means for what the store does next: what became of a request, or why it was not carried out. */
 export type Verdict =
+  | Fate
   /** Someone else changed the blob. */
   | "condition"
   /** What is to be made is there. */
@@ -12,23 +15,17 @@ export type Verdict =
   /** The range begins behind the end. */
   | "no-range"
   /** The blob takes no further block. */
-  | "full"
-  /** It may go better in a moment; nothing was done. */
-  | "busy"
-  /** It may go better in a moment; what was asked for may have been done. */
-  | "lost"
-  /** It goes wrong in the same way again. */
-  | "refused";
+  | "full";
 
-type Meaning = readonly [verdict: Verdict, code: ErrorCode, reason: string];
+type Meaning = readonly [fate: Fate, code: ErrorCode, reason: string, verdict?: Verdict | undefined];
 
 /** What answers mean, by their status and the service's error code: the first that fits. An error tells both behind the reason. */
 const MEANINGS: readonly (readonly [answer: RegExp, ...meaning: Meaning])[] = [
-  [/MaxBlobSizeConditionNotMet|BlockCountExceedsLimit/, "full", "unavailable", "the blob is full"],
-  [/(?:Blob|Container)AlreadyExists|UnauthorizedBlobOverwrite/, "exists", "conflict", "it exists"],
-  [/ BlobNotFound/, "no-blob", "unavailable", "the blob is not there"],
-  [/ContainerNotFound/, "no-container", "configuration", "container: it is not there"],
-  [/InvalidRange/, "no-range", "unavailable", "the blob is shorter than it was"],
+  [/MaxBlobSizeConditionNotMet|BlockCountExceedsLimit/, "unmet", "unavailable", "the blob is full", "full"],
+  [/(?:Blob|Container)AlreadyExists|UnauthorizedBlobOverwrite/, "unmet", "conflict", "it exists", "exists"],
+  [/ BlobNotFound/, "unmet", "unavailable", "the blob is not there", "no-blob"],
+  [/ContainerNotFound/, "refused", "configuration", "container: it is not there", "no-container"],
+  [/InvalidRange/, "unmet", "unavailable", "the blob is shorter than it was", "no-range"],
   [/(?:Invalid|Incorrect)BlobType/, "refused", "corrupt", "a blob of another type stands under the name"],
   [/InvalidResourceName/, "refused", "configuration", "container: the service does not take its name"],
   [/InvalidHeaderValue/, "refused", "configuration", "the service does not take a header; it may be too old"],
@@ -44,7 +41,7 @@ const MEANINGS: readonly (readonly [answer: RegExp, ...meaning: Meaning])[] = [
   [/Being(?:Deleted|Created)|^429|^503/, "busy", "unavailable", "the service is busy"],
   [/OperationTimedOut|^408|^5/, "lost", "unavailable", "the service failed"],
   [/^2/, "lost", "unavailable", "the answer is none that the service gives"],
-  [/^412/, "condition", "conflict", "another writer came first"],
+  [/^412/, "unmet", "conflict", "another writer came first", "condition"],
   [/^400/, "refused", "configuration", "the service does not take the request"],
   // A 404 that does not say what is missing may be a proxy's, and is no empty conversation.
   [/^\d/, "refused", "unavailable", "the service refused"],
@@ -55,14 +52,13 @@ const NO_TOKEN = /Authentication|CredentialUnavailable/;
 
 /** Tells what happened from what the driver threw. */
 export function verdictOf(error: unknown): Verdict {
-  return meaningOf(error)[0];
+  const [fate, , , verdict = fate] = meaningOf(error);
+  return verdict;
 }
 
 /** What the driver threw means to a call. */
 export function failureOf(error: unknown): StepFailure {
-  const [verdict, code, reason] = meaningOf(error);
-  const isFate = verdict === "busy" || verdict === "lost" || verdict === "refused";
-  const fate = isFate ? verdict : verdict === "no-container" ? "refused" : "unmet";
+  const [fate, code, reason] = meaningOf(error);
   const position = code === "corrupt" ? "the blob as a whole" : undefined;
   const headers = property(property(error, "response"), "headers");
   const get = property(headers, "get");
@@ -88,8 +84,8 @@ function meaningOf(error: unknown): Meaning {
   if (known === undefined) {
     return meaningOfFailure(error, coded);
   }
-  const [, verdict, code, reason] = known;
-  return [verdict, code, `${reason} (${answer.trim()})`];
+  const [, fate, code, reason, verdict] = known;
+  return [fate, code, `${reason} (${answer.trim()})`, verdict];
 }
 
 function meaningOfFailure(error: unknown, coded: unknown): Meaning {
