@@ -1,8 +1,14 @@
-import { AgentFrameworkError, type HistoryPage, type HistoryStore, historyKeyText } from "@agentfw/core";
+import {
+  AgentFrameworkError,
+  type HistoryKey,
+  type HistoryPage,
+  type HistoryStore,
+  historyKeyText,
+} from "@agentfw/core";
 import type { OpenedHistoryStore } from "../../../src/index.ts";
 import { historyMutant, type Mutant, perWorld } from "../../support/mutant.ts";
 import { otherwise } from "./detail-helpers.ts";
-import { withPages } from "./helpers.ts";
+import { withKeys, withPages } from "./helpers.ts";
 
 const written = perWorld(() => ({ isWritten: false }));
 
@@ -20,6 +26,28 @@ const inputDefects: readonly Mutant<OpenedHistoryStore>[] = [
       await store.clear({ ...key, source: "audit" }, options);
     },
   })),
+  historyMutant("trims owners", ["H16"], (store) =>
+    withKeys(store, (key) => (key.owner?.trim() ? { ...key, owner: key.owner.trim() } : key)),
+  ),
+  historyMutant("keeps sources without regard to case", ["H16"], (store) =>
+    withKeys(store, (key) => ({ ...key, source: key.source.toLowerCase() })),
+  ),
+  historyMutant("replaces in the session of that name in another Unicode form", ["H15"], (store) => ({
+    replace: ({ session, ...key }, range, records, options) =>
+      store.replace({ ...key, session: session.normalize("NFC") }, range, records, options),
+  })),
+  historyMutant("replaces for the owner of that name in another Unicode form", ["H16"], (store) => ({
+    replace: ({ owner, ...key }, range, records, options) =>
+      store.replace({ ...key, owner: owner === null ? null : owner.normalize("NFC") }, range, records, options),
+  })),
+  historyMutant(
+    "does not look whether there is a key before it clears",
+    ["H14"],
+    (store) => ({
+      clear: async (key, options) => store.clear({ ...conversationOf(key) }, options),
+    }),
+    { rejects: "no such key" },
+  ),
   historyMutant("takes no records for an empty list of them", ["H19"], (store) => ({
     append: (key, records, options) => store.append(key, records ?? [], options),
   })),
@@ -145,6 +173,14 @@ const processDefects: readonly Mutant<OpenedHistoryStore>[] = [
 
 /** Every store that takes one thing wrongly from a caller or from its own process. */
 export const callerDetailMutants: readonly Mutant<OpenedHistoryStore>[] = [...inputDefects, ...processDefects];
+
+/** As a driver reads it, which knows of no bad input. */
+function conversationOf(key: HistoryKey): HistoryKey {
+  if (typeof key !== "object" || key === null || Array.isArray(key)) {
+    throw new TypeError("no such key");
+  }
+  return key;
+}
 
 function isNoText(value: unknown): boolean {
   return value !== undefined && typeof value !== "string";

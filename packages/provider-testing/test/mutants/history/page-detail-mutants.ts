@@ -40,6 +40,14 @@ const pageDefects: readonly Mutant<OpenedHistoryStore>[] = [
   historyMutant("gives no first record beside everything", ["H46"], (store) =>
     withPages(store, (page, options) => (options?.last === undefined ? { ...page, first: undefined } : page)),
   ),
+  historyMutant("gives no version beside the first record", ["H46"], (store) =>
+    withPages(store, (page, options) =>
+      options?.withFirst && options.before === undefined ? { ...page, version: "" } : page,
+    ),
+  ),
+  historyMutant("gives no version beside an older page", ["H46"], (store) =>
+    withPages(store, (page, options) => (options?.before === undefined ? page : { ...page, version: "" })),
+  ),
   historyMutant("reads at most 15 records at a time", ["H87"], (store) =>
     withPages(store, (page, options) => (options?.last === 20 ? { ...page, records: page.records.slice(-15) } : page)),
   ),
@@ -99,6 +107,19 @@ const limitDefects: readonly Mutant<OpenedHistoryStore>[] = [
     list: async (filter, options) => {
       const page = await store.list(filter, options);
       return options?.cursor === undefined ? page : { ...page, cursor: options.cursor };
+    },
+  })),
+  historyMutant("leaves out the last conversation of all where a limit is set", ["H80"], (store) => ({
+    list: async (filter, options) => {
+      const page = await store.list(filter, options);
+      const isEnd = options?.limit !== undefined && page.cursor === undefined;
+      return isEnd ? { ...page, items: page.items.slice(0, -1) } : page;
+    },
+  })),
+  historyMutant("lists the first page alone where no limit is set", ["H80"], (store) => ({
+    list: async (filter, options) => {
+      const page = await store.list(filter, options);
+      return options?.limit === undefined ? { items: page.items } : page;
     },
   })),
   historyMutant("lists what began during the paging twice, on a page of its own", ["H81"], (store, world) => {
