@@ -39,13 +39,7 @@ export const inputClauses: readonly HistoryClause[] = [
         }
       }
       for (const key of [null, undefined, 7, "key", []]) {
-        const call = Reflect.apply(store.append, store, [key, records("a", 1)]);
-        await expectCode(call, `append with a key that is ${show(key)}`, "configuration");
-        await expectCode(
-          Reflect.apply(store.read, store, [key]),
-          `read with a key that is ${show(key)}`,
-          "configuration",
-        );
+        await expectKeyRefused(store, key, `a key that is ${show(key)}`);
       }
     },
   },
@@ -63,11 +57,16 @@ export const inputClauses: readonly HistoryClause[] = [
   },
   {
     id: "H16",
-    title: "owners, sources and sessions are kept apart: null, empty, and parts that join to one text",
+    title: "owners and sources with any characters are kept apart: null, empty, and parts that join to one text",
     contract: "Identity",
     reason: "Two tenants must never meet in one key.",
     async run(trial) {
-      await expectKeptApart(trial, [...OWNERS.map((owner) => conversation("session-1", { owner })), ...SPLIT_KEYS]);
+      const owners = [...new Set([...OWNERS, ...HOSTILE_NAMES])];
+      await expectKeptApart(trial, [
+        ...owners.map((owner) => conversation("session-1", { owner })),
+        ...HOSTILE_NAMES.map((source) => conversation("session-1", { source })),
+        ...SPLIT_KEYS,
+      ]);
     },
   },
   {
@@ -81,7 +80,7 @@ export const inputClauses: readonly HistoryClause[] = [
       const kept: string[] = [];
       for (const id of ids) {
         const one = record(id, JSON.stringify({ id }));
-        const { appended } = await refusedOr(store.append(conversation(), [one]), id, { version: "", appended: 0 });
+        const { appended } = await refusedOr(store.append(conversation(), [one]), [id], { version: "", appended: 0 });
         kept.push(...(appended === 1 ? [id] : []));
         ensure(appended === 1 || mayBeRefused(id), "an id is stored beside all others", id);
       }
@@ -189,26 +188,26 @@ async function expectMembers(trial: HistoryTrial, store: HistoryStore): Promise<
   }
 }
 
-async function expectKeyRefused(store: HistoryStore, key: HistoryKey, what: string): Promise<void> {
+async function expectKeyRefused(store: HistoryStore, key: unknown, what: string): Promise<void> {
   const range = { fromId: "a", throughId: "a" };
-  const calls: Readonly<Record<string, () => Promise<unknown> | undefined>> = {
-    append: () => store.append(key, records("a", 1)),
-    "append of nothing": () => store.append(key, []),
-    read: () => store.read(key),
-    clear: () => store.clear(key),
-    replace: () => (store.capabilities.replace ? store.replace?.(key, range, []) : undefined),
+  const { append, read, clear, replace } = store;
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    append: () => Reflect.apply(append, store, [key, records("a", 1)]),
+    "append of nothing": () => Reflect.apply(append, store, [key, []]),
+    read: () => Reflect.apply(read, store, [key]),
+    clear: () => Reflect.apply(clear, store, [key]),
+    ...(store.capabilities.replace && replace !== undefined
+      ? { replace: () => Reflect.apply(replace, store, [key, range, []]) }
+      : {}),
   };
   for (const [name, call] of Object.entries(calls)) {
-    const pending = call();
-    if (pending !== undefined) {
-      await expectCode(pending, `${name} with ${what}`, "configuration");
-    }
+    await expectCode(call(), `${name} with ${what}`, "configuration");
   }
 }
 
 /** The result of a call that may refuse a hostile name, and then must do so as bad input. */
-async function refusedOr<T>(call: Promise<T>, name: string, refused: T): Promise<T> {
-  if (!mayBeRefused(name)) {
+async function refusedOr<T>(call: Promise<T>, names: readonly string[], refused: T): Promise<T> {
+  if (!names.some(mayBeRefused)) {
     return call;
   }
   const outcome = await call.then(
@@ -221,22 +220,28 @@ async function refusedOr<T>(call: Promise<T>, name: string, refused: T): Promise
   return outcome.value;
 }
 
-/** Stores one text under each key, reads them all, then clears them one by one. */
+/** Stores one text under each key, reads them all, replaces each where that is declared, then clears some. */
 async function expectKeptApart(trial: HistoryTrial, keys: readonly HistoryKey[]): Promise<void> {
   const { store } = await trial.open();
   const kept: HistoryKey[] = [];
   for (const key of keys) {
     const one = record("m1", JSON.stringify(key));
-    const { appended } = await refusedOr(store.append(key, [one]), key.session, { version: "", appended: -1 });
+    const names = [key.owner ?? "", key.source, key.session];
+    const { appended } = await refusedOr(store.append(key, [one]), names, { version: "", appended: -1 });
     ensure(appended !== 0, "a key leads to a conversation of its own", key);
     if (appended === 1) {
       kept.push(key);
     }
   }
-  const expectOwn = (key: HistoryKey) =>
-    expectStored(store, key, [record("m1", JSON.stringify(key))], `the conversation of ${show(key)}`);
+  const expectOwn = (key: HistoryKey, data: unknown) =>
+    expectStored(store, key, [record("m1", JSON.stringify(data))], `the conversation of ${show(key)}`);
   for (const key of kept) {
-    await expectOwn(key);
+    await expectOwn(key, key);
+  }
+  const isReplaced = trial.declares("replace");
+  for (const key of isReplaced ? kept : []) {
+    const range = { fromId: "m1", throughId: "m1" };
+    await store.replace?.(key, range, [record("m1", JSON.stringify([key]))]);
   }
   // What is cleared lies between what is kept, so a clear that reaches too far meets something.
   const cleared = kept.filter((_, index) => index % 3 === 0);
@@ -245,6 +250,6 @@ async function expectKeptApart(trial: HistoryTrial, keys: readonly HistoryKey[])
     await expectStored(store, key, [], `the cleared conversation of ${show(key)}`);
   }
   for (const key of kept.filter((one) => !cleared.includes(one))) {
-    await expectOwn(key);
+    await expectOwn(key, isReplaced ? [key] : key);
   }
 }

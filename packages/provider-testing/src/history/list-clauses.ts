@@ -107,6 +107,11 @@ export const listClauses: readonly HistoryClause[] = [
         const found = await listAll(store, { owner: "owner-1" }, limit);
         sameList(found.map(({ session }) => session).sort(), [...sessions].sort(), `all sessions in pages of ${limit}`);
       }
+      const more = Array.from({ length: 60 }, (_, index) => `more-${index}`);
+      await all(more.map((session) => store.append(conversation(session), records("a", 1))));
+      const found = await listAll(store, { owner: "owner-1" });
+      const sorted = [...sessions, ...more].sort();
+      sameList(found.map(({ session }) => session).sort(), sorted, "all sessions in pages of the default size");
       for (const limit of [0, -1, 1.5, Number.NaN]) {
         const call = list(store, { owner: "owner-1" }, { limit });
         await expectCode(call, `list with limit ${limit}`, "configuration");

@@ -90,15 +90,17 @@ export const readClauses: readonly HistoryClause[] = [
       const { store } = await trial.open();
       const all = [record("system"), ...records("a", 40)];
       await store.append(conversation(), all.slice(0, 1));
-      await store.append(conversation(), all.slice(1));
+      const { version } = await store.append(conversation(), all.slice(1));
       for (const last of [1, 10, 41, undefined]) {
-        const { first, records: found } = await store.read(conversation(), { last, withFirst: true });
+        const { first, records: found, ...rest } = await store.read(conversation(), { last, withFirst: true });
+        same(rest.version, version, `the version beside a page of ${last} and the first record`);
         expectRecords(first === undefined ? [] : [first], all.slice(0, 1), `first beside a page of ${last}`);
         expectRecords(found, last === undefined ? all : all.slice(-last), `the page of ${last} itself`);
       }
       const { older } = await store.read(conversation(), { last: 10 });
       const page = await store.read(conversation(), { last: 10, before: older, withFirst: true });
       same(page.first?.id, "system", "first beside an older page");
+      same(page.version, version, "the version beside an older page");
     },
   },
   {

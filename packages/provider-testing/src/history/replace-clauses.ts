@@ -262,7 +262,6 @@ async function readRepeatedly(store: HistoryStore, times: number): Promise<strin
   const seen: string[][] = [];
   for (let time = 0; time < times; time += 1) {
     const { records: found } = await store.read(conversation());
-    ensure(found.length > 0, "a reader during a replace sees the conversation");
     seen.push(idsOf(found));
   }
   return seen.length === 0 ? fail("nothing was read") : seen;

@@ -171,6 +171,9 @@ export const basicClauses: readonly StateClause[] = [
         await expectItem(store, key, value(key), `the item under ${show(key)}`);
       }
       await expectKeys(store, kept, "the keys that are listed", { limit: 100 });
+      for (const key of kept) {
+        await store.set(key, value(`${key} again`));
+      }
       const deleted = kept.filter((_, index) => index % 3 === 0);
       for (const key of deleted) {
         same(await store.delete(key), true, `delete of ${show(key)}`);
@@ -178,7 +181,8 @@ export const basicClauses: readonly StateClause[] = [
       const rest = kept.filter((key) => !deleted.includes(key));
       await expectKeys(store, rest, "the keys after deleting every third");
       for (const key of rest) {
-        await expectItem(store, key, value(key), `the item under ${show(key)} after other deletes`);
+        const guarantee = `the item under ${show(key)} after other writes and deletes`;
+        await expectItem(store, key, value(`${key} again`), guarantee);
       }
     },
   },

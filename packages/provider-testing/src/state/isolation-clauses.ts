@@ -1,10 +1,28 @@
 import type { StateStore } from "@agentfw/core";
-import { all, ensure, expectCode, present, same, sameList } from "../expect.ts";
+import { all, ensure, expectCode, same, sameList } from "../expect.ts";
 import { withLifetime } from "../lifetime.ts";
 import type { OpenedStateStore } from "../opened.ts";
 import { expectAbsent, expectItem, expectKeys, listAll, type StateClause, value } from "./support.ts";
 
-const OWNERS: readonly (string | null)[] = ["alice", "bob", null, "", "null", "Alice", "a:b", "a"];
+const LONG = "x".repeat(100);
+
+const OWNERS: readonly (string | null)[] = [
+  "alice",
+  "bob",
+  null,
+  "",
+  "null",
+  "Alice",
+  "a:b",
+  "a",
+  "a_b",
+  "a/b",
+  " alice",
+  "é",
+  "e\u0301",
+  `${LONG}1`,
+  `${LONG}2`,
+];
 
 /** Whose items they are, and how long they stay. */
 export const isolationClauses: readonly StateClause[] = [
@@ -44,20 +62,29 @@ export const isolationClauses: readonly StateClause[] = [
     requires: { capabilities: ["isolation"] },
     async run(trial) {
       const opened = await trial.open();
-      const views = await all(OWNERS.map(async (owner) => ({ owner, view: await viewOf(opened, owner) })));
-      for (const { owner, view } of views) {
-        await view.create("a", value(String(owner)));
-        await view.create(`own-${owner}`, value(1));
+      const views = await all(
+        OWNERS.map(async (owner) => ({ name: JSON.stringify(owner), view: await viewOf(opened, owner) })),
+      );
+      for (const { name, view } of views) {
+        same((await view.get("a"))?.text, undefined, `what only others have, for ${name}`);
+        same(await view.delete("a"), false, `delete of what only others have, by ${name}`);
+        await view.create("a", value(name));
+        await view.create(`own ${name}`, value(1));
       }
-      for (const { owner, view } of views) {
-        same((await view.get("a"))?.text, value(String(owner)), `the item of ${JSON.stringify(owner)}`);
-        sameList((await view.keys()).sort(), ["a", `own-${owner}`].sort(), `the keys of ${JSON.stringify(owner)}`);
+      for (const { name, view } of views) {
+        same((await view.get("a"))?.text, value(name), `the item of ${name}`);
+        sameList((await view.keys()).sort(), ["a", `own ${name}`].sort(), `the keys of ${name}`);
+        await view.set("a", value(`${name} again`));
       }
-      const [first, ...others] = views;
-      same(await present(first, "an owner").view.delete("a"), true, "delete by one owner");
-      for (const { owner, view } of others) {
-        same((await view.get("a"))?.text, value(String(owner)), `${JSON.stringify(owner)} after another's delete`);
-        same(await view.delete(`own-alice`), false, "delete of another owner's item");
+      for (const [index, { name, view }] of views.entries()) {
+        same(
+          (await view.get("a"))?.text,
+          value(`${name} again`),
+          `the item of ${name} after others' writes and deletes`,
+        );
+        same(await view.delete("a"), true, `delete by ${name}`);
+        const next = views[index + 1];
+        same(await next?.view.delete(`own ${name}`), next && false, `delete of the item of ${name} by another owner`);
       }
     },
   },
@@ -78,6 +105,10 @@ export const isolationClauses: readonly StateClause[] = [
         ["a"],
         "the unowned keys",
       );
+      const again = store.create("a", value(3), { owner: null });
+      await expectCode(again, "create of the unowned item by owner null", "conflict");
+      same(await store.delete("a", { owner: null }), true, "delete of the unowned item by owner null");
+      await expectAbsent(store, "a", "the unowned item after a delete by owner null");
     },
   },
   {

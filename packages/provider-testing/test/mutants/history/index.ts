@@ -4,10 +4,13 @@ import { answerDetailMutants } from "./answer-detail-mutants.ts";
 import { argumentMutants } from "./argument-mutants.ts";
 import { backendDetailMutants } from "./backend-detail-mutants.ts";
 import { boundaryMutants } from "./boundary-mutants.ts";
+import { callerDetailMutants } from "./caller-detail-mutants.ts";
 import { closingMutants } from "./closing-mutants.ts";
 import { keyMutants } from "./key-mutants.ts";
 import { lifetimeMutants } from "./lifetime-mutants.ts";
+import { lostDetailMutants } from "./lost-detail-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
+import { pageDetailMutants } from "./page-detail-mutants.ts";
 import { readMutants } from "./read-mutants.ts";
 import { refusalDetailMutants } from "./refusal-detail-mutants.ts";
 import { replaceMutants } from "./replace-mutants.ts";
@@ -23,7 +26,10 @@ export const historyMutants: readonly Mutant<OpenedHistoryStore>[] = [
   ...backendDetailMutants,
   ...boundaryMutants,
   ...closingMutants,
+  ...callerDetailMutants,
+  ...lostDetailMutants,
   ...lostReplyMutants,
+  ...pageDetailMutants,
   ...keyMutants,
   ...lifetimeMutants,
   ...readMutants,

@@ -117,7 +117,7 @@ export const writeDetailMutants: readonly Mutant<OpenedHistoryStore>[] = [
   historyMutant("replaces nothing when the replacement is too large, and says that it did", ["H66"], (store) => ({
     replace: (...given) => otherwise(store.replace(...given), "too_large", () => ({ version: "0" })),
   })),
-  historyMutant("appends nothing when a record is wrong, and says that it did", ["H18"], (store) => ({
+  historyMutant("appends nothing when a record is wrong, and says that it did", ["H05", "H18"], (store) => ({
     append: (key, records, options) =>
       otherwise(store.append(key, records, options), "configuration", () => ({ version: "0", appended: 0 })),
   })),

@@ -105,30 +105,20 @@ const listMutants: readonly Mutant<OpenedStateStore>[] = [
 
 /** Defects of owners and of expiry. */
 const isolationMutants: readonly Mutant<OpenedStateStore>[] = [
-  stateMutant(
-    "ignores the owner though it declares isolation",
-    ["S28", "S29"],
-    (store) => ({
-      create: (key, text, options) => store.create(key, text, { ...options, owner: undefined }),
-      set: (key, text, options) => store.set(key, text, { ...options, owner: undefined }),
-      get: (key, options) => store.get(key, { ...options, owner: undefined }),
-    }),
-    { rejects: "the key is taken" },
-  ),
+  stateMutant("ignores the owner though it declares isolation", ["S28", "S29"], (store) => ({
+    create: (key, text, options) => store.create(key, text, { ...options, owner: undefined }),
+    set: (key, text, options) => store.set(key, text, { ...options, owner: undefined }),
+    get: (key, options) => store.get(key, { ...options, owner: undefined }),
+  })),
   stateMutant("ignores the owner without declaring isolation", ["S28"], (store) => ({
     capabilities: { ...store.capabilities, isolation: false },
   })),
-  stateMutant(
-    'takes the owner "" for no owner',
-    ["S29"],
-    (store) => ({
-      create: (key, text, options) => store.create(key, text, { ...options, owner: options?.owner || null }),
-      get: (key, options) => store.get(key, { ...options, owner: options?.owner || null }),
-      delete: (key, options) => store.delete(key, { ...options, owner: options?.owner || null }),
-      listKeys: (options) => store.listKeys({ ...options, owner: options?.owner || null }),
-    }),
-    { rejects: "the key is taken" },
-  ),
+  stateMutant('takes the owner "" for no owner', ["S29"], (store) => ({
+    create: (key, text, options) => store.create(key, text, { ...options, owner: options?.owner || null }),
+    get: (key, options) => store.get(key, { ...options, owner: options?.owner || null }),
+    delete: (key, options) => store.delete(key, { ...options, owner: options?.owner || null }),
+    listKeys: (options) => store.listKeys({ ...options, owner: options?.owner || null }),
+  })),
   stateMutant("lists the keys of every owner", ["S29"], (store, world) => ({
     listKeys: async (options) => {
       const own = await store.listKeys(options);

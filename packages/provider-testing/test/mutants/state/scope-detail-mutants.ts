@@ -57,6 +57,35 @@ const ownerDetailMutants: readonly Mutant<OpenedStateStore>[] = [
     set: (key, text, options) =>
       store.set(key, text, options?.owner === null ? { ...options, owner: "null" } : options),
   })),
+  stateMutant("reads an unowned item for an owner who has none", ["S29"], (store) => ({
+    get: async (key, options) => (await store.get(key, options)) ?? store.get(key),
+  })),
+  stateMutant("says that it deleted something for an owner who has nothing", ["S29"], (store) => ({
+    delete: async (key, options) => {
+      const { keys } = await store.listKeys({ owner: options?.owner });
+      return keys.length === 0 || store.delete(key, options);
+    },
+  })),
+  stateMutant("sets for the owner of that name in small letters", ["S29"], (store) => ({
+    set: (key, text, options) => store.set(key, text, { ...options, owner: options?.owner?.toLowerCase() ?? null }),
+  })),
+  stateMutant("deletes for the owner of that name in another Unicode form", ["S29"], (store) => ({
+    delete: (key, options) => store.delete(key, { ...options, owner: options?.owner?.normalize("NFC") ?? null }),
+  })),
+  stateMutant("creates for owner null what is the owner null's", ["S30"], (store) => ({
+    create: (key, text, options) =>
+      store.create(key, text, options?.owner === null ? { ...options, owner: "null" } : options),
+  })),
+  stateMutant("deletes for owner null what is the owner null's", ["S30"], (store) => ({
+    delete: (key, options) => store.delete(key, options?.owner === null ? { ...options, owner: "null" } : options),
+  })),
+  stateMutant("says that it deleted an unowned item for owner null, and did not", ["S30"], (store) => ({
+    delete: async (key, options) =>
+      options?.owner === null ? (await store.get(key)) !== undefined : store.delete(key, options),
+  })),
+  stateMutant("sets under the key of that name in another Unicode form", ["S08"], (store) => ({
+    set: (key, text, options) => store.set(key.normalize("NFC"), text, options),
+  })),
   stateMutant("lists for owner null what is the owner null's", ["S30"], (store) => ({
     listKeys: (options) => store.listKeys(options?.owner === null ? { ...options, owner: "null" } : options),
   })),
