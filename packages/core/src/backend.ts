@@ -4,16 +4,12 @@
  * demand; calls, with their deadlines, lost answers and further tries. An entry of its own, because an agent needs none of it.
  */
 
-export { clearListed, type PageToClear } from "./backend/clear-listed.ts";
-export { codedCause } from "./backend/coded-cause.ts";
 export { type ConnectionFailure, connectionFailure, systemCode } from "./backend/connection-failure.ts";
-export { Contention } from "./backend/contention.ts";
 export { CallProgress, EngineCalls, type EngineCallsOptions } from "./backend/engine-calls.ts";
 export { ownerToErase } from "./backend/erase-filter.ts";
 export { escapeText, unescapeText } from "./backend/escaped-text.ts";
 export { type FileFailure, fileFailure } from "./backend/file-failure.ts";
 export { FileProblem } from "./backend/file-problem.ts";
-export { hasMethods } from "./backend/has-methods.ts";
 export {
   ownHistoryKey,
   ownHistoryRecords,
@@ -23,8 +19,6 @@ export {
 } from "./backend/history-copies.ts";
 export { assertCallSize, assertIfVersion, assertRange, type CallSize } from "./backend/history-input.ts";
 export { parseHistoryKeyText } from "./backend/history-key-text.ts";
-export { inParallel } from "./backend/in-parallel.ts";
-export { compactJson, memberTexts } from "./backend/json-text.ts";
 export { KeyedQueue } from "./backend/keyed-queue.ts";
 export {
   type Lease,
@@ -34,18 +28,13 @@ export {
   type LeasedFailure,
   type LeasingConnection,
 } from "./backend/leased-calls.ts";
-export { decodeNamePart, encodeNamePart } from "./backend/name-part.ts";
 export { type CallLimits, OnDemand } from "./backend/on-demand.ts";
-export { assertExactlyOne } from "./backend/option-choice.ts";
 export { withDefaults } from "./backend/option-defaults.ts";
 export { assertOptions, assertTtlSeconds, assertWithin } from "./backend/option-input.ts";
 export { type Connector, OwnConnection } from "./backend/own-connection.ts";
 export { assertPath } from "./backend/path-input.ts";
-export { Progress, runWithProgress } from "./backend/progress.ts";
 export { ProviderErrors } from "./backend/provider-errors.ts";
-export { type KnownTurn, RecentTurns } from "./backend/recent-turns.ts";
 export { RecentlyUsed } from "./backend/recently-used.ts";
-export { assertIdLengths } from "./backend/record-ids.ts";
 export { assertRecords } from "./backend/record-input.ts";
 export { retryAfterMs } from "./backend/retry-after.ts";
 export { ServerCalls } from "./backend/server-calls.ts";
@@ -59,7 +48,6 @@ export type {
 export { ServerProblem } from "./backend/server-problem.ts";
 export { assertIfMatch } from "./backend/state-conditions.ts";
 export { assertStateText, assertTags, isObjectText } from "./backend/state-input.ts";
-export { runSteps, type StepFailure, SteppedCall, type SteppedCallOptions } from "./backend/stepped-call.ts";
 export { parseObject, parseTags } from "./backend/stored-json.ts";
 export { assertTagLimits, type TagLimits } from "./backend/tag-limits.ts";
 export { isWholeJson } from "./backend/whole-json.ts";

@@ -17,7 +17,6 @@ import {
 } from "@agentfw/core";
 import {
   assertCallSize,
-  assertIdLengths,
   type CallLimits,
   type CallSize,
   OnDemand,
@@ -40,6 +39,7 @@ import {
   type Settings,
 } from "./options.ts";
 import { type ConversationPlace, conversationPlace, ownerDirectory } from "./places.ts";
+import { assertIdLengths } from "./record-ids.ts";
 
 /** Ids and data of all records together, in one call. */
 const CALL_SIZE: CallSize = { maxRecords: 100_000, maxBytes: 256 * 1024 * 1024 };

@@ -1,8 +1,8 @@
-import type { SteppedCall } from "@agentfw/core/backend";
 import type { BlobAppendClient } from "./client.ts";
 import { IncompleteAnswer, tagOf } from "./etags.ts";
 import type { Piece } from "./parsing.ts";
 import { decodeSegmentInfo } from "./segment.ts";
+import type { SteppedCall } from "./stepped-call.ts";
 
 /**
  * Downloads a piece of a segment, from `start` to `end` or to its end.

@@ -1,15 +1,9 @@
 import type { HistoryList, HistoryPage } from "@agentfw/core";
-import {
-  type CallLimits,
-  Contention,
-  clearListed,
-  KeyedQueue,
-  RecentlyUsed,
-  runSteps,
-  type SteppedCall,
-} from "@agentfw/core/backend";
+import { type CallLimits, KeyedQueue, RecentlyUsed } from "@agentfw/core/backend";
 import { type AppendInput, type AppendResult, appendTurn } from "./appending.ts";
+import { clearListed } from "./clear-listed.ts";
 import { clearConversation } from "./clearing.ts";
+import { Contention } from "./contention.ts";
 import type { ErasedConversations } from "./erasing.ts";
 import { PROVIDER } from "./errors.ts";
 import type { ListCursor } from "./list-cursor.ts";
@@ -19,6 +13,7 @@ import type { BlobConnectionOptions } from "./options.ts";
 import type { ConversationPlace } from "./places.ts";
 import { type ReadInput, readPage } from "./reading.ts";
 import { Service } from "./service.ts";
+import { runSteps, type SteppedCall } from "./stepped-call.ts";
 import { type Conversation, Task } from "./task.ts";
 import { failureOf } from "./verdicts.ts";
 

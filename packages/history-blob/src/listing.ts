@@ -1,9 +1,10 @@
 import type { HistoryKey, HistoryKeyInfo, HistoryList } from "@agentfw/core";
-import { parseHistoryKeyText, type SteppedCall } from "@agentfw/core/backend";
+import { parseHistoryKeyText } from "@agentfw/core/backend";
 import { encodeListCursor, type ListCursor } from "./list-cursor.ts";
 import { parseBlobName } from "./names.ts";
 import { metadataOf } from "./segment.ts";
 import type { Service } from "./service.ts";
+import type { SteppedCall } from "./stepped-call.ts";
 
 /** Which part of the listing is asked for. */
 export interface ListRange {

@@ -1,5 +1,5 @@
 import type { HistoryKey } from "@agentfw/core";
-import { decodeNamePart } from "@agentfw/core/backend";
+import { decodeNamePart } from "./name-part.ts";
 import { UNOWNED } from "./places.ts";
 
 /** Sorts names so that the newest is the first one that a listing gives. */

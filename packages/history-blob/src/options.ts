@@ -1,6 +1,8 @@
 import { assertTimeout, configurationError } from "@agentfw/core";
-import { assertExactlyOne, assertOptions, assertWithin, hasMethods } from "@agentfw/core/backend";
+import { assertOptions, assertWithin } from "@agentfw/core/backend";
 import type { BlobContainerClient, BlobCredential } from "./client.ts";
+import { hasMethods } from "./has-methods.ts";
+import { assertExactlyOne } from "./option-choice.ts";
 
 /** Where the container is: a client that stays the caller's, or an address that the store opens itself. */
 export type BlobConnectionOptions =

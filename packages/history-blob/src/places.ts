@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type HistoryKey, historyKeyText } from "@agentfw/core";
-import { encodeNamePart } from "@agentfw/core/backend";
 import { failure } from "./errors.ts";
+import { encodeNamePart } from "./name-part.ts";
 
 /**
  * A conversation's blobs are `<prefix>/<owner>/<source>/<session>/s<newest first>-<number>.jsonl`. Each part is readable

@@ -1,5 +1,6 @@
-import { RecentlyUsed, type SteppedCall } from "@agentfw/core/backend";
+import { RecentlyUsed } from "@agentfw/core/backend";
 import type { BlobAppendClient, BlobContainerClient, BlobListItem } from "./client.ts";
+import type { SteppedCall } from "./stepped-call.ts";
 import { undefinedFor, verdictOf } from "./verdicts.ts";
 
 /** A page of a listing, and where the next one begins, if there is one. */

@@ -1,8 +1,8 @@
-import { RecentTurns } from "@agentfw/core/backend";
 import { DEDUPE_IDS } from "./dedupe.ts";
 import type { TurnName } from "./line-format.ts";
 import type { Place } from "./older.ts";
 import { type End, type Entry, type Last, type Parsed, type Piece, parse } from "./parsing.ts";
+import { RecentTurns } from "./recent-turns.ts";
 import type { SegmentInfo } from "./segment.ts";
 
 /** What is known of an entry without its records. */

@@ -1,11 +1,12 @@
-import type { Contention, SteppedCall } from "@agentfw/core/backend";
 import type { BlobAppendClient } from "./client.ts";
+import type { Contention } from "./contention.ts";
 import { downloadPiece } from "./download.ts";
 import { tagOf } from "./etags.ts";
 import { SEGMENT_PREFIX, segmentName, segmentNumber } from "./names.ts";
 import { type End, emptyPiece, type Piece } from "./parsing.ts";
 import { encodeSegmentInfo, type SegmentInfo } from "./segment.ts";
 import type { ListedBlobs, Service } from "./service.ts";
+import type { SteppedCall } from "./stepped-call.ts";
 import type { Tail } from "./tail.ts";
 import { undefinedFor } from "./verdicts.ts";
 

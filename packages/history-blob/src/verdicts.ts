@@ -1,5 +1,7 @@
 import { type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { codedCause, connectionFailure, retryAfterMs, type StepFailure, systemCode } from "@agentfw/core/backend";
+import { connectionFailure, retryAfterMs, systemCode } from "@agentfw/core/backend";
+import { codedCause } from "./coded-cause.ts";
+import type { StepFailure } from "./stepped-call.ts";
 
 type Fate = StepFailure["fate"];
 

@@ -1,7 +1,7 @@
 import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "@agentfw/core";
-import { SteppedCall } from "@agentfw/core/backend";
 import { expect, test } from "vitest";
 import { PROVIDER } from "../src/errors.ts";
+import { SteppedCall } from "../src/stepped-call.ts";
 import { failureOf, type Verdict, verdictOf } from "../src/verdicts.ts";
 
 /** What a caller is told. */

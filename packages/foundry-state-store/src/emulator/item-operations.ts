@@ -1,7 +1,7 @@
 import { isPlainObject, utf8Length } from "@agentfw/core";
-import { compactJson } from "@agentfw/core/backend";
 import type { Moment, Outcome, Partition, StoredItem, Write } from "../data/partition.ts";
 import { assertServiceName } from "../input-checks.ts";
+import { compactJson } from "../json-text.ts";
 import { LIMITS } from "../limits.ts";
 import { partitionName } from "./identity.ts";
 import { assertTaken, conflict, invalid, notFound, pageReply, preconditionFailed, type Reply } from "./replies.ts";

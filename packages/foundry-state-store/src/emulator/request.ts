@@ -1,7 +1,8 @@
-import { assertOneOf, memberTexts, parseObject } from "@agentfw/core/backend";
+import { assertOneOf, parseObject } from "@agentfw/core/backend";
 import { decodeCursor, encodeCursor } from "../data/cursor.ts";
 import type { Position } from "../data/partition.ts";
 import { assertPageSize, assertServiceTags } from "../input-checks.ts";
+import { memberTexts } from "../json-text.ts";
 import { DEFAULT_PAGE_SIZE, LIMITS } from "../limits.ts";
 import { assertTaken, invalid, Refusal } from "./replies.ts";
 import type { Route } from "./routes.ts";

@@ -1,7 +1,9 @@
 import type { HistoryKey } from "@agentfw/core";
-import { inParallel, type Progress, parseHistoryKeyText, parseObject } from "@agentfw/core/backend";
+import { parseHistoryKeyText, parseObject } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { inParallel } from "../in-parallel.ts";
+import type { Progress } from "../progress.ts";
 import type { JsonObject, StateStoreItemKey } from "../types.ts";
 import { conversationTags, headTags, newLife, type Place, parseTurnKey, placeOf, turnKey } from "./names.ts";
 import { range } from "./range.ts";

@@ -1,5 +1,5 @@
 import { isAgentFrameworkError } from "@agentfw/core";
-import { inParallel } from "@agentfw/core/backend";
+import { inParallel } from "../in-parallel.ts";
 import type { Chain, Head } from "./chain.ts";
 
 /**

@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
 import type { HistoryKey } from "@agentfw/core";
-import { type CallLimits, KeyedQueue, type Progress, runWithProgress } from "@agentfw/core/backend";
+import { type CallLimits, KeyedQueue } from "@agentfw/core/backend";
 import { PROVIDER } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { type Progress, runWithProgress } from "../progress.ts";
 import { type Append, type Appended, append } from "./appending.ts";
 import { Chain } from "./chain.ts";
 import { clear } from "./clearing.ts";

@@ -1,7 +1,8 @@
 import type { HistoryKeyInfo, HistoryListFilter } from "@agentfw/core";
-import { inParallel, type Progress } from "@agentfw/core/backend";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { inParallel } from "../in-parallel.ts";
 import { LIMITS } from "../limits.ts";
+import type { Progress } from "../progress.ts";
 import { Chain, readHead } from "./chain.ts";
 import { headTags, placeOf } from "./names.ts";
 

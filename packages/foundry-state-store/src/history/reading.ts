@@ -1,6 +1,6 @@
 import type { HistoryPage, HistoryRecord, ReadOptions } from "@agentfw/core";
-import { inParallel } from "@agentfw/core/backend";
 import { stateError } from "../errors.ts";
+import { inParallel } from "../in-parallel.ts";
 import { type Chain, missingTurn, overLives, type Stored } from "./chain.ts";
 import type { Edge, LifeEdge } from "./cursors.ts";
 import { range } from "./range.ts";

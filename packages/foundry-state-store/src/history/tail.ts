@@ -1,4 +1,4 @@
-import { inParallel } from "@agentfw/core/backend";
+import { inParallel } from "../in-parallel.ts";
 import { REMEMBERED_IDS } from "../limits.ts";
 import type { Chain, ListedTurn, Stored } from "./chain.ts";
 import { idHash } from "./names.ts";

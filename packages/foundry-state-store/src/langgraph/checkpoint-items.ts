@@ -1,4 +1,3 @@
-import { inParallel } from "@agentfw/core/backend";
 import {
   type ChannelVersions,
   type Checkpoint,
@@ -10,6 +9,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { inParallel } from "../in-parallel.ts";
 import { decodeCheckpoint, encodeCheckpoint, type StoredCheckpoint } from "./checkpoint-form.ts";
 import { configOf } from "./configurable.ts";
 import {

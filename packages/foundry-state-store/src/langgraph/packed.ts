@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { isPlainObject, type Tags, utf8Length } from "@agentfw/core";
-import { inParallel } from "@agentfw/core/backend";
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { stateError } from "../errors.ts";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
 import { range } from "../history/range.ts";
+import { inParallel } from "../in-parallel.ts";
 import { LIMITS } from "../limits.ts";
 import type { JsonObject } from "../types.ts";
 import { type CheckpointScope, partKey } from "./names.ts";

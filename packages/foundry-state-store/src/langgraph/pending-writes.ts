@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isAgentFrameworkError } from "@agentfw/core";
-import { inParallel } from "@agentfw/core/backend";
 import {
   type CheckpointPendingWrite,
   compareWritesSortKeys,
@@ -10,6 +9,7 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 import type { FoundryStateStore } from "../foundry-state-store.ts";
+import { inParallel } from "../in-parallel.ts";
 import { decodeWrites, encodeWrites, type StoredWrite } from "./checkpoint-form.ts";
 import { type CheckpointPlace, itemTags, writesKey } from "./names.ts";
 import { type Packed, pack, spill, unpack } from "./packed.ts";

@@ -2,17 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type CallLimits,
-  fileFailure,
-  KeyedQueue,
-  type Progress,
-  runWithProgress,
-  systemCode,
-} from "@agentfw/core/backend";
+import { type CallLimits, fileFailure, KeyedQueue, systemCode } from "@agentfw/core/backend";
 import { lock } from "proper-lockfile";
 import { PROVIDER, stateError } from "../errors.ts";
 import { lockFileSystem } from "../lock-file-system.ts";
+import { type Progress, runWithProgress } from "../progress.ts";
 import { syncDirectory } from "../sync-directory.ts";
 
 /** A lock that is not renewed for so long is taken to be a dead process's. */

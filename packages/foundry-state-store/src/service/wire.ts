@@ -1,6 +1,7 @@
 import { isPlainObject, type Tags } from "@agentfw/core";
-import { memberTexts, parseObject, parseTags } from "@agentfw/core/backend";
+import { parseObject, parseTags } from "@agentfw/core/backend";
 import type { RawItem } from "../backend.ts";
+import { memberTexts } from "../json-text.ts";
 import { timesOf } from "../limits.ts";
 import type {
   StateStoreItemKey,

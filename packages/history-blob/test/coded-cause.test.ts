@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codedCause } from "../../src/backend/coded-cause.ts";
+import { codedCause } from "../src/coded-cause.ts";
 
 const coded = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 

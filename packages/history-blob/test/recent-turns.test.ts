@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RecentTurns } from "../../src/backend/recent-turns.ts";
+import { RecentTurns } from "../src/recent-turns.ts";
 
 const turn = (name: string, records = 1) => ({
   name,

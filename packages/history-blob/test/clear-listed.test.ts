@@ -1,6 +1,6 @@
+import { AgentFrameworkError } from "@agentfw/core";
 import { describe, expect, it } from "vitest";
-import { clearListed } from "../../src/backend/clear-listed.ts";
-import { AgentFrameworkError } from "../../src/errors.ts";
+import { clearListed } from "../src/clear-listed.ts";
 
 /** Pages of so many items, by the number of the first. */
 function pages(most: number, size: number) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inParallel } from "../../src/backend.ts";
+import { inParallel } from "../src/in-parallel.ts";
 
 describe("Tasks for many items", () => {
   it("run 16 at a time, and give their results in the order of the items", async () => {

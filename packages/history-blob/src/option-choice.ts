@@ -1,4 +1,4 @@
-import { configurationError } from "../errors.ts";
+import { configurationError } from "@agentfw/core";
 
 /** Refuses options that hold none or several of the members of which each says the same in its own way. @throws `configuration` naming them */
 export function assertExactlyOne(options: object, field: string, ...ways: readonly string[]): void {

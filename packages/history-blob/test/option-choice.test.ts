@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assertExactlyOne } from "../../src/backend/option-choice.ts";
+import { assertExactlyOne } from "../src/option-choice.ts";
 
 const check = (options: object) => () => assertExactlyOne(options, "connection", "url", "pool", "client");
 

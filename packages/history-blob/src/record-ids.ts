@@ -1,5 +1,5 @@
-import type { HistoryRecord } from "../ports/history-types.ts";
-import { assertByteLength } from "../store-input.ts";
+import type { HistoryRecord } from "@agentfw/core";
+import { assertByteLength } from "@agentfw/core/backend";
 
 /** Refuses ids of more than so many bytes as UTF-8. For records that `assertHistoryRecords` let pass. @throws `too_large` */
 export function assertIdLengths(records: readonly HistoryRecord[], maxIdBytes: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasMethods } from "../../src/backend/has-methods.ts";
+import { hasMethods } from "../src/has-methods.ts";
 
 describe("An object of a driver", () => {
   it("is told by its methods, its own or inherited", () => {

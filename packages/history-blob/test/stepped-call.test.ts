@@ -1,6 +1,6 @@
+import { AgentFrameworkError } from "@agentfw/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runSteps, type StepFailure, type SteppedCall } from "../../src/backend/stepped-call.ts";
-import { AgentFrameworkError } from "../../src/errors.ts";
+import { runSteps, type StepFailure, type SteppedCall } from "../src/stepped-call.ts";
 
 /** An error of a driver, and what it means. */
 class DriverError extends Error {

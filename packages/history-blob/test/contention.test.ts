@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Contention } from "../../src/backend/contention.ts";
+import { Contention } from "../src/contention.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });

@@ -1,4 +1,4 @@
-import { systemCode } from "./connection-failure.ts";
+import { systemCode } from "@agentfw/core/backend";
 
 /**
  * The error, or the first of its causes, that has a `code`: clients wrap what Node or a driver reports, as `fetch` does. The error itself

@@ -1,5 +1,4 @@
-import { type DeadlineOptions, withDeadline } from "../deadline.ts";
-import { AgentFrameworkError, isAgentFrameworkError } from "../errors.ts";
+import { AgentFrameworkError, type DeadlineOptions, isAgentFrameworkError, withDeadline } from "@agentfw/core";
 
 /** How far a call of several steps is, and whether its caller still waits for it. */
 export class Progress {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Progress, runWithProgress } from "../../src/backend.ts";
+import { type Progress, runWithProgress } from "../src/progress.ts";
 
 const LATE = { kind: "write", provider: "mine", timeoutMs: 10 } as const;
 

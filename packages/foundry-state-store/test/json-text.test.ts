@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compactJson, memberTexts } from "../../src/backend.ts";
+import { compactJson, memberTexts } from "../src/json-text.ts";
 
 describe("A member of a JSON text", () => {
   it("has the text that was written, numbers and white space included", () => {

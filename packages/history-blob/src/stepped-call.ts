@@ -1,6 +1,5 @@
-import { withDeadline } from "../deadline.ts";
-import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError } from "../errors.ts";
-import type { CallLimits } from "./on-demand.ts";
+import { AgentFrameworkError, type ErrorCode, isAgentFrameworkError, withDeadline } from "@agentfw/core";
+import type { CallLimits } from "@agentfw/core/backend";
 
 /** What an error of a driver means, to a caller and to the call that ran into it. */
 export interface StepFailure {

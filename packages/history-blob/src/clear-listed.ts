@@ -1,4 +1,4 @@
-import { isAgentFrameworkError } from "../errors.ts";
+import { isAgentFrameworkError } from "@agentfw/core";
 
 /** One page of what is to be cleared. */
 export interface PageToClear<Item, Cursor> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeNamePart, encodeNamePart } from "../../src/backend/name-part.ts";
+import { decodeNamePart, encodeNamePart } from "../src/name-part.ts";
 
 const TEXTS = [
   "a",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertIdLengths } from "../../src/backend/record-ids.ts";
+import { assertIdLengths } from "../src/record-ids.ts";
 
 const records = (...ids: string[]) => ids.map((id) => ({ id, data: "1" }));
 
