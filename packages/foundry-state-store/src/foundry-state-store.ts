@@ -14,6 +14,7 @@ import { assertAsAsked } from "./as-asked.ts";
 import type { Backend, ItemCall, StoreParts } from "./backend.ts";
 import { assertCallId } from "./call-id.ts";
 import { stateError } from "./errors.ts";
+import { everyKey } from "./every-key.ts";
 import { assertPageSize } from "./input-checks.ts";
 import {
   canMatch,
@@ -171,18 +172,7 @@ export class FoundryStateStore implements StateStore {
     const { tags, order, pageSize = LIMITS.pageSize } = options;
     assertPageSize(pageSize, "pageSize");
     const query = keysQuery({ tags, order, limit: pageSize });
-    let after: string | undefined;
-    for (;;) {
-      const { keys, hasMore, lastId } = await this.#backend.listItemKeys(call, { ...query, after });
-      yield* keys;
-      if (!hasMore || lastId === undefined) {
-        return;
-      }
-      if (lastId === after) {
-        throw stateError("unavailable", "iterateItemKeys: the service gave the same page again");
-      }
-      after = lastId;
-    }
+    yield* everyKey((after) => this.#backend.listItemKeys(call, { ...query, after }));
   }
 
   /** What the store is now. @throws `not_found` when it is gone */

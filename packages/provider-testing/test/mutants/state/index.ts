@@ -10,6 +10,7 @@ import { itemAndConditionMutants } from "./item-mutants.ts";
 import { listDetailMutants } from "./list-detail-mutants.ts";
 import { listAndIsolationMutants } from "./list-mutants.ts";
 import { lostReplyMutants } from "./lost-reply-mutants.ts";
+import { refusalDetailMutants } from "./refusal-detail-mutants.ts";
 import { scopeDetailMutants } from "./scope-detail-mutants.ts";
 import { wrongTypeMutants } from "./wrong-type-mutants.ts";
 
@@ -25,6 +26,7 @@ export const stateMutants: readonly Mutant<OpenedStateStore>[] = [
   ...lostReplyMutants,
   ...itemAndConditionMutants,
   ...listAndIsolationMutants,
+  ...refusalDetailMutants,
   ...scopeDetailMutants,
   ...wrongTypeMutants,
 ];
