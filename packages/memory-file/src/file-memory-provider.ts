@@ -1,6 +1,6 @@
 import { assertCount, assertName, type ContextProvider, type FileStore, type RunContext } from "@agentfw/core";
 import { assertContractVersion, assertOptions, OnDemand } from "@agentfw/core/backend";
-import { engineSource } from "./load-engine.ts";
+import { memoryEngine } from "./load-engine.ts";
 import type { Memories } from "./memories.ts";
 import { assertScope, type MemoryScope, placeOfRun } from "./memory-scope.ts";
 import { PROVIDER } from "./provider-name.ts";
@@ -60,7 +60,7 @@ export class FileMemoryProvider implements ContextProvider {
     this.sourceId = sourceId;
     this.#scope = scope;
     this.#engine = new OnDemand(PROVIDER, async () => {
-      const { Memories } = await engineSource.load();
+      const { Memories } = await memoryEngine.load();
       return new Memories(store, maxIndexEntries, instructions);
     });
   }

@@ -9,7 +9,7 @@ import {
   type Scope,
 } from "@agentfw/core";
 import { assertByteLength, assertOwner, assertSearch, EngineCalls, fileFailure } from "@agentfw/core/backend";
-import { engineSource } from "./load-engine.ts";
+import { storeEngine } from "./load-engine.ts";
 import { ownerSegments, segmentsOf } from "./names.ts";
 import { type FileSystemFileStoreOptions, resolveOptions } from "./options.ts";
 import { PROVIDER } from "./provider-name.ts";
@@ -53,7 +53,7 @@ export class FileSystemFileStore implements FileStore {
       provider: PROVIDER,
       timeoutMs: settings.timeoutMs,
       load: async () => {
-        const { Directories, Reading, Writing } = await engineSource.load();
+        const { Directories, Reading, Writing } = await storeEngine.load();
         const directories = new Directories(settings.root, settings.fsync);
         return { reading: new Reading(settings, directories), writing: new Writing(settings, directories) };
       },

@@ -2,7 +2,7 @@ import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { FileSystemFileStore } from "../src/index.ts";
-import { engineSource } from "../src/load-engine.ts";
+import { storeEngine } from "../src/load-engine.ts";
 import { Reading } from "../src/reading.ts";
 import { holdEngine, unhandledRejections } from "./support/engines.ts";
 import { codeOf, openStore, tree } from "./support/store.ts";
@@ -32,7 +32,7 @@ async function errorsOf(calls: readonly Promise<unknown>[]): Promise<readonly un
 
 describe("while the engine of the store is not there", () => {
   test("options and arguments are checked as ever", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     expect(() => new FileSystemFileStore("")).toThrow("root");
     const { store } = await openStore({ maxFileBytes: 4 });
     const refused = [
@@ -54,7 +54,7 @@ describe("while the engine of the store is not there", () => {
     const { store: earlier, root } = await openStore();
     const { etag } = await earlier.write("a.md", "first\nfirst", { owner: "ann" });
     await earlier.write("a.md", "nobody's");
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     const { store } = await openStore({ root });
     const conditions = { owner: "ann", ifMatch: etag };
     const write = store.write("a.md", "second\nsecond", conditions);
@@ -75,7 +75,7 @@ describe("while the engine of the store is not there", () => {
   });
 
   test("calls keep their order, also in the moment in which it comes", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     const begun = vi.spyOn(Reading.prototype, "exists");
     const { store } = await openStore();
     const calls: Promise<unknown>[] = [];
@@ -92,7 +92,7 @@ describe("while the engine of the store is not there", () => {
   });
 
   test("the abort and the deadline end calls, which then do nothing", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     const { store, root } = await openStore({ timeoutMs: 200 });
     const controller = new AbortController();
     const aborted = everyCall(store, controller.signal);
@@ -113,7 +113,7 @@ describe("while the engine of the store is not there", () => {
   });
 
   test("close waits no longer than a call may take", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     const { store, root } = await openStore({ timeoutMs: 50 });
     const settled: string[] = [];
     const write = codeOf(store.write("a.md", "x")).then((code) => settled.push(code));
@@ -128,7 +128,7 @@ describe("while the engine of the store is not there", () => {
   });
 
   test("close waits for the writes that were called before it, to their end", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(storeEngine);
     const { store, root } = await openStore();
     const write = store.write("a.md", "text");
     const close = store.close();
@@ -145,7 +145,7 @@ describe("while the engine of the store is not there", () => {
 describe("an engine of the store that cannot be loaded", () => {
   test("makes every call unavailable and none uncertain, and leaves close nothing to do", async () => {
     const cause = new Error("the file is gone");
-    vi.spyOn(engineSource, "load").mockRejectedValue(cause);
+    vi.spyOn(storeEngine, "load").mockRejectedValue(cause);
     const { store, root } = await openStore();
     const early = everyCall(store);
     const later = errorsOf(early).then(() => errorsOf(everyCall(store)));
@@ -162,13 +162,13 @@ describe("an engine of the store that cannot be loaded", () => {
   });
 
   test("is no unhandled rejection when nothing is called", async () => {
-    vi.spyOn(engineSource, "load").mockRejectedValue(new Error("the file is gone"));
+    vi.spyOn(storeEngine, "load").mockRejectedValue(new Error("the file is gone"));
     expect(await unhandledRejections(() => new FileSystemFileStore("never-made"))).toBe(0);
   });
 });
 
 test("once the engine is there, a call begins without another tick, and nothing is loaded again", async () => {
-  const load = vi.spyOn(engineSource, "load");
+  const load = vi.spyOn(storeEngine, "load");
   const { store } = await openStore();
   await store.write("a.md", "text");
   const begun = vi.spyOn(Reading.prototype, "exists");

@@ -1,7 +1,7 @@
 import { InMemoryFileStore } from "@agentfw/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { FileMemoryProvider } from "../src/index.ts";
-import { engineSource } from "../src/load-engine.ts";
+import { memoryEngine } from "../src/load-engine.ts";
 import { holdEngine, unhandledRejections } from "./support/engines.ts";
 import { begin } from "./support/memory.ts";
 import { codeOf } from "./support/store.ts";
@@ -19,7 +19,7 @@ async function storeWith(path: string): Promise<InMemoryFileStore> {
 
 describe("while the tools are not there", () => {
   test("options and runs are checked as ever", async () => {
-    await holdEngine();
+    await holdEngine(memoryEngine);
     const store = new InMemoryFileStore();
     expect(() => new FileMemoryProvider(store, { scope: "../x" })).toThrow("scope");
     expect(await codeOf(begin(new FileMemoryProvider(store), { ephemeral: true }))).toBe("configuration");
@@ -28,7 +28,7 @@ describe("while the tools are not there", () => {
 
   test("runs wait for them and get what they always get", async () => {
     const expected = await begin(new FileMemoryProvider(await storeWith("users/42/a.md"), { scope: "users/42" }));
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(memoryEngine);
     const provider = new FileMemoryProvider(await storeWith("users/42/a.md"), { scope: "users/42" });
     const runs = [begin(provider), begin(provider, { sessionId: "session-2" })];
     release();
@@ -39,7 +39,7 @@ describe("while the tools are not there", () => {
   });
 
   test("an abort ends the run at once, and the provider serves the next one", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(memoryEngine);
     const provider = new FileMemoryProvider(new InMemoryFileStore());
     const controller = new AbortController();
     const aborted = begin(provider, { signal: controller.signal });
@@ -50,7 +50,7 @@ describe("while the tools are not there", () => {
   });
 
   test("a run waits for five seconds", async () => {
-    const { release } = await holdEngine();
+    const { release } = await holdEngine(memoryEngine);
     const provider = new FileMemoryProvider(new InMemoryFileStore());
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const run = codeOf(begin(provider));
@@ -70,7 +70,7 @@ describe("while the tools are not there", () => {
 describe("tools that cannot be loaded", () => {
   test("make every run unavailable, and none goes on without them", async () => {
     const cause = new Error("the file is gone");
-    vi.spyOn(engineSource, "load").mockRejectedValue(cause);
+    vi.spyOn(memoryEngine, "load").mockRejectedValue(cause);
     const provider = new FileMemoryProvider(new InMemoryFileStore());
     await expect(begin(provider)).rejects.toMatchObject({
       code: "unavailable",
@@ -82,13 +82,13 @@ describe("tools that cannot be loaded", () => {
   });
 
   test("are no unhandled rejection when nothing runs", async () => {
-    vi.spyOn(engineSource, "load").mockRejectedValue(new Error("the file is gone"));
+    vi.spyOn(memoryEngine, "load").mockRejectedValue(new Error("the file is gone"));
     expect(await unhandledRejections(() => new FileMemoryProvider(new InMemoryFileStore()))).toBe(0);
   });
 });
 
 test("tools are loaded once for a provider, when it is made", async () => {
-  const load = vi.spyOn(engineSource, "load");
+  const load = vi.spyOn(memoryEngine, "load");
   const provider = new FileMemoryProvider(new InMemoryFileStore());
   expect(load).toHaveBeenCalledTimes(1);
   await begin(provider);

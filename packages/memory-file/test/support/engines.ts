@@ -1,14 +1,13 @@
 import { vi } from "vitest";
-import { engineSource } from "../../src/load-engine.ts";
 
 /** Holds back the part that is loaded on demand, for what is made from now on. */
-export async function holdEngine(): Promise<{ release(): void }> {
-  const engine = await engineSource.load();
+export async function holdEngine<Engine>(source: { load: () => Promise<Engine> }): Promise<{ release(): void }> {
+  const engine = await source.load();
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  vi.spyOn(engineSource, "load").mockImplementation(() => gate.then(() => engine));
+  vi.spyOn(source, "load").mockImplementation(() => gate.then(() => engine));
   return { release };
 }
 
