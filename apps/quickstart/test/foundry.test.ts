@@ -68,7 +68,7 @@ test("recordings load equal in new processes, and can be compared again", async 
 });
 
 test.each([
-  ["http://example.com/p", /^quickstart: configuration: endpoint: must begin with https/],
+  ["http://example.com/p", /^quickstart: configuration: endpoint: must be an https:/],
   ["https://example.com/p", /^quickstart: FOUNDRY_ACCESS_TOKEN must hold a token/],
   ["http://127.0.0.1:1/p", /^quickstart: unavailable: .*connection refused/],
 ])("%s is a clear error", async (url, reason) => {
