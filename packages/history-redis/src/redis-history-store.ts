@@ -2,7 +2,6 @@ import {
   type AppendOptions,
   assertCallOptions,
   assertCount,
-  assertListFilter,
   assertReadOptions,
   type CallOptions,
   type HistoryCapabilities,
@@ -15,7 +14,7 @@ import {
   type HistoryStore,
   type ReadOptions,
 } from "@agentfw/core";
-import { assertIfVersion, assertRange, assertRecords, ServerCalls } from "@agentfw/core/backend";
+import { assertIfVersion, assertRange, assertRecords, ownListFilter, ServerCalls } from "@agentfw/core/backend";
 import { resolveConnection } from "./address.ts";
 import { Appending } from "./appending.ts";
 import type { RedisClient } from "./client.ts";
@@ -165,13 +164,13 @@ export class RedisHistoryStore implements HistoryStore {
 
   list(filter: HistoryListFilter, options: HistoryListOptions = {}): Promise<HistoryList> {
     return this.#calls.run(() => {
-      assertListFilter(filter);
+      const wanted = ownListFilter(filter);
       assertCallOptions(options);
       const { limit = 100, cursor, signal } = options;
       assertCount(limit, "limit", 1);
       const after = cursor === undefined ? undefined : parseListCursor(cursor);
       const keysOf = (name: string, bucket: number) => keysOfName(this.#settings.keyPrefix, name, bucket);
-      const task = { filter: { ...filter }, limit, after, buckets: BUCKETS, keysOf };
+      const task = { filter: wanted, limit, after, buckets: BUCKETS, keysOf };
       const send: Request<HistoryList, HistoryList>["send"] = (client, engine, call) =>
         engine.listPage(client, task, call);
       return { name: "list", kind: "read", mayRepeat: true, signal, send, receive: (page) => page };

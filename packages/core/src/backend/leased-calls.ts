@@ -88,7 +88,7 @@ export class LeasedCalls<Request, Reply> {
   readonly #failureOf: (error: unknown) => LeasedFailure;
   #wasAnswered = false;
   #underWay = 0;
-  #whenIdle: () => void = () => {};
+  #whenIdle: (() => void)[] = [];
 
   /**
    * @param provider Named in errors.
@@ -129,7 +129,9 @@ export class LeasedCalls<Request, Reply> {
       progress.isOver = true;
       this.#underWay -= 1;
       if (this.#underWay === 0) {
-        this.#whenIdle();
+        for (const tell of this.#whenIdle.splice(0)) {
+          tell();
+        }
       }
     }
   }
@@ -142,9 +144,10 @@ export class LeasedCalls<Request, Reply> {
   async close(timeoutMs: number): Promise<void> {
     await this.#within(timeoutMs, () => {
       return new Promise<void>((resolve) => {
-        this.#whenIdle = resolve;
         if (this.#underWay === 0) {
           resolve();
+        } else {
+          this.#whenIdle.push(resolve);
         }
       });
     });

@@ -16,6 +16,8 @@ export interface Traffic<Engine> {
   /** How often the server said anything. */
   answers: number;
   isClosed: boolean;
+  /** Called when a closed store has no call under way any more. */
+  readonly whenIdle: (() => void)[];
 }
 
 /** One call on its way. Callbacks instead of async functions: each of those costs as much as all of this. */
@@ -167,7 +169,8 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
       this.#send(engine, client, true);
       return;
     }
-    if (outcome === "unsent") {
+    if (outcome === "unsent" || isLost) {
+      // Nothing is under way now: the connection that others have meanwhile must not be dropped for it.
       this.#answersBefore = undefined;
     }
     if (outcome === "misplaced") {
@@ -232,6 +235,11 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
     this.#traffic.deadlines.remove(this);
     if (this.#onAbort !== undefined) {
       this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    }
+    if (this.#traffic.isClosed && this.#traffic.deadlines.size === 0) {
+      for (const tell of this.#traffic.whenIdle.splice(0)) {
+        tell();
+      }
     }
     return true;
   }

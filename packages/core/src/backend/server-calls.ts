@@ -21,7 +21,7 @@ export class ServerCalls<Client, Engine extends ServerEngine<Client>> {
    */
   constructor(provider: string, timeoutMs: number, load: () => Promise<Engine>) {
     const [engine, deadlines] = [new OnDemand(provider, load), new Deadlines(timeoutMs)];
-    this.#traffic = { provider, timeoutMs, engine, deadlines, answers: 0, isClosed: false };
+    this.#traffic = { provider, timeoutMs, engine, deadlines, answers: 0, isClosed: false, whenIdle: [] };
   }
 
   /**
@@ -43,8 +43,13 @@ export class ServerCalls<Client, Engine extends ServerEngine<Client>> {
    * than its time. The `close` of a connection that its owner keeps does nothing.
    */
   async close(): Promise<void> {
-    const { engine, timeoutMs } = this.#traffic;
+    const { engine, timeoutMs, deadlines, whenIdle } = this.#traffic;
     this.#traffic.isClosed = true;
-    await (await engine.close(timeoutMs))?.connection.close();
+    const loaded = await engine.close(timeoutMs);
+    if (deadlines.size > 0) {
+      // A call may have more to send: each of them has its time, and settles.
+      await new Promise<void>((resolve) => whenIdle.push(resolve));
+    }
+    await loaded?.connection.close();
   }
 }

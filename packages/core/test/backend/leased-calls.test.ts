@@ -266,4 +266,20 @@ describe("The end", () => {
       expect(seen.closed).toBe(1);
     }
   });
+
+  it("waits no longer for the calls under way when it is closed twice", async () => {
+    let finish = () => {};
+    const { run, calls, seen } = serverThatSays(["done"], {
+      lend: () => new Promise<void>((resolve) => (finish = () => resolve())),
+    });
+    const call = run("a");
+    await Promise.resolve();
+    const start = performance.now();
+    const closings = [calls.close(2000), calls.close(2000)];
+    finish();
+    await call;
+    await Promise.all(closings);
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(seen.sent).toEqual(["a"]);
+  });
 });

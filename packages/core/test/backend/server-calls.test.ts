@@ -400,4 +400,34 @@ describe("Calls that are closed", () => {
     await calls.close();
     expect((await refusal(calls.run(() => requestOf("a")))).message).toContain("closed");
   });
+
+  it("ends the connection only after a call that the server wants whole", async () => {
+    const { line, calls, ask } = await open();
+    line.answers.push(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      throw new DriverError("forgotten");
+    });
+    const closedWhenSent: number[] = [];
+    const sendWhole: Request["sendWhole"] = (client) => {
+      closedWhenSent.push(line.closed);
+      return client("whole");
+    };
+    const call = ask("short", { ...WRITE, sendWhole });
+    await Promise.all([call, calls.close(), calls.close()]);
+    expect([closedWhenSent, line.sent]).toEqual([[0], ["short", "whole"]]);
+  });
+
+  it("leave the connection of others alone when they are late while they wait to be sent again", async () => {
+    const { line, ask } = await open(80);
+    line.fail("lost");
+    line.isReady = false;
+    let isFirst = true;
+    line.opening = () => {
+      const opened = isFirst ? Promise.resolve() : never();
+      isFirst = false;
+      return opened;
+    };
+    expect(await refusal(ask("a", { kind: "write" }))).toMatchObject({ code: "outcome_unknown" });
+    expect(line.dropped).toBe(0);
+  });
 });
