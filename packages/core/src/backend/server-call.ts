@@ -58,11 +58,16 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
   }
 
   start(): void {
-    const { signal } = this.#request;
-    this.#traffic.deadlines.add(this);
+    const { name, signal } = this.#request;
+    const { deadlines, isClosed, provider } = this.#traffic;
+    deadlines.add(this);
     if (signal !== undefined) {
       this.#onAbort = () => this.#fail(signal.reason, "abort");
       signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+    if (isClosed) {
+      this.#fail(new AgentFrameworkError("configuration", `${name}: the store was closed`, { provider }), "error");
+      return;
     }
     this.#attempt();
   }
@@ -79,12 +84,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
   }
 
   #attempt(): void {
-    const { engine, isClosed, provider } = this.#traffic;
-    const { name } = this.#request;
-    if (isClosed) {
-      this.#fail(new AgentFrameworkError("configuration", `${name}: the store was closed`, { provider }), "error");
-      return;
-    }
+    const { engine } = this.#traffic;
     const { loaded } = engine;
     if (loaded !== undefined) {
       this.#attemptWith(loaded);
@@ -95,7 +95,7 @@ export class ServerCall<Client, Engine extends ServerEngine<Client>, Result, Rep
         this.#attemptWith(part);
       }
     };
-    engine.run(name, start).catch((error: unknown) => this.#fail(error, "error"));
+    engine.run(this.#request.name, start).catch((error: unknown) => this.#fail(error, "error"));
   }
 
   #attemptWith(engine: Engine): void {

@@ -401,6 +401,15 @@ describe("Calls that are closed", () => {
     expect((await refusal(calls.run(() => requestOf("a")))).message).toContain("closed");
   });
 
+  it("let a call that was made before be sent again", async () => {
+    const { line, calls, ask } = await open();
+    line.fail("lost", "unsent");
+    const call = ask("a");
+    await calls.close();
+    expect(await call).toBe("answer to a, again");
+    expect([line.sent, line.closed]).toEqual([["a", "a", "a"], 1]);
+  });
+
   it("ends the connection only after a call that the server wants whole", async () => {
     const { line, calls, ask } = await open();
     line.answers.push(async () => {
