@@ -10,12 +10,13 @@ import { FoundryStateStore, type FoundryStateStoreOptions, LocalStateStore } fro
 
 const NAME = "contract";
 
-function storeOptions({ ttlSeconds, timeoutMs, ...rest }: OpenOptions): FoundryStateStoreOptions {
+/** Patient unless a clause is about time: a busy disk takes long over a hundred writes at once. */
+function storeOptions({ ttlSeconds, timeoutMs = 60_000, ...rest }: OpenOptions): FoundryStateStoreOptions {
   return {
     ...rest,
     // -1 is the service's word for never, so what the kit asks of negative lives is asked of another one.
     itemTtlSeconds: ttlSeconds === -1 ? -2 : (ttlSeconds ?? -1),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
   };
 }
 
