@@ -3,7 +3,6 @@ import {
   assertCallOptions,
   assertHistoryKey,
   assertListFilter,
-  assertObject,
   type CallOptions,
   type HistoryCapabilities,
   type HistoryKey,
@@ -20,6 +19,7 @@ import {
   type CallLimits,
   type CallSize,
   OnDemand,
+  ownerToErase,
   ownHistoryRecords,
   ownListOptions,
   ownReadOptions,
@@ -159,11 +159,10 @@ export class BlobHistoryStore implements HistoryStore {
    */
   async erase(filter: EraseFilter, options: CallOptions = {}): Promise<ErasedConversations> {
     assertCallOptions(options);
-    assertObject(filter, "filter");
-    assertListFilter({ owner: filter.owner });
+    const owner = ownerToErase(filter);
     const { prefix, timeoutMs } = this.#settings;
     const { signal } = options;
-    const range = { prefix, begin: ownerDirectory(prefix, filter.owner), limit: ERASE_PAGE };
+    const range = { prefix, begin: ownerDirectory(prefix, owner), limit: ERASE_PAGE };
     return this.#run("erase", signal, (engine) => engine.erase(range, { timeoutMs, signal }));
   }
 

@@ -1,4 +1,5 @@
-import { type HistoryRecord, isPlainObject } from "@agentfw/core";
+import type { HistoryRecord } from "@agentfw/core";
+import { isWholeJson, parseObject } from "@agentfw/core/backend";
 
 /**
  * A segment is lines of JSON, each committed by the block that it is in:
@@ -82,7 +83,7 @@ export function decodeLine(line: Buffer): TurnLine | PartLine | SealLine | undef
 /** Reads a turn's line, given without its line feed. */
 export function decodeTurn(line: Buffer): TurnLine | undefined {
   const at = line.indexOf(DATA);
-  const { turn, write, ids, bytes } = parseObject(`${line.toString("utf8", 0, at)}}`);
+  const { turn, write, ids, bytes } = parseObject(`${line.toString("utf8", 0, at)}}`) ?? {};
   if (!isCount(turn) || !isText(write) || !isList(ids, isText) || !isList(bytes, isCount)) {
     return undefined;
   }
@@ -100,7 +101,7 @@ export function decodeTurn(line: Buffer): TurnLine | undefined {
 export function decodeRecords({ records }: TurnLine): readonly (HistoryRecord | undefined)[] {
   return records.map(({ id, data }) => {
     const text = data.toString();
-    return isWhole(text) ? { id, data: text } : undefined;
+    return isWholeJson(text) ? { id, data: text } : undefined;
   });
 }
 
@@ -123,36 +124,12 @@ function cutIntoParts(line: string): string[] {
 }
 
 function decodeOther(line: Buffer): PartLine | SealLine | undefined {
-  const { part, parts, from, turn, write, text, seal } = parseObject(line.toString());
+  const { part, parts, from, turn, write, text, seal } = parseObject(line.toString()) ?? {};
   if (seal === "next" || seal === "cleared") {
     return { seal };
   }
   const isPart = isCount(part) && isCount(parts) && part < parts && isCount(from) && isCount(turn);
   return isPart && isText(write) && isText(text) ? { part, parts, from, turn, write, text } : undefined;
-}
-
-/**
- * True for a text that begins and ends as JSON does. A text that was cut or overwritten is told by that, at no cost;
- * damage below is told by the service's own checks, and by whoever parses the text.
- */
-function isWhole(data: string): boolean {
-  const ends = `${data[0]}${data.at(-1)}`;
-  return ends === "{}" || ends === "[]" || (ends === '""' && data.length > 1) || parse(data) !== undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Damage is an ordinary outcome here: the caller reports it with its position.
-    return undefined;
-  }
-}
-
-/** The members of a JSON object; none where the text is another one. */
-function parseObject(text: string): Record<string, unknown> {
-  const value = parse(text);
-  return isPlainObject(value) ? value : {};
 }
 
 function isText(value: unknown): value is string {

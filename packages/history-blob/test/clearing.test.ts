@@ -188,10 +188,13 @@ describe("erase", () => {
     expect(await blobNames(container)).toEqual([first, second]);
   });
 
-  test.each([[undefined], [{}], [{ owner: 5 }], ["owner-1"]])("refuses %o", async (filter) => {
-    const store = openStore(await openContainer());
-    const error = await rejection(Reflect.apply(store.erase, store, [filter]));
-    expect(error.code).toBe("configuration");
-    expect(error.message).toMatch(/^filter/);
-  });
+  test.each([[undefined], [{}], [{ owner: 5 }], [{ owner: "owner-1", source: "chat" }], ["owner-1"]])(
+    "refuses %o",
+    async (filter) => {
+      const store = openStore(await openContainer());
+      const error = await rejection(Reflect.apply(store.erase, store, [filter]));
+      expect(error.code).toBe("configuration");
+      expect(error.message).toMatch(/^filter/);
+    },
+  );
 });
