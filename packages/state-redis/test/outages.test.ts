@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ownConnection } from "../src/connection.ts";
 import { RedisStateStore } from "../src/index.ts";
 import { openFaulty, until } from "./support/faults.ts";
-import { codeOf, openClient, openStore, pause, rejection } from "./support/redis.ts";
+import { codeOf, openClient, openStore, ownServer, pause, rejection } from "./support/redis.ts";
 import { type Connected, freshPrefix, nodePort } from "./support/stores.ts";
 
 const TEXT = '{"a":1}';
@@ -303,8 +303,8 @@ describe("connections that are killed while sessions are updated", () => {
   });
 
   test("by the server itself do no harm either", async () => {
-    const { store, client } = openStore();
-    onTestFinished(() => store.close());
+    // Other tests' connections must not be among those that it kills.
+    const { store, client } = await ownServer();
     const seen = new Set<string>();
     for (let turn = 0; turn < 100; turn += 1) {
       const id = /id=(\d+) .*cmd=evalsha/.exec(String(await client.client("LIST")))?.[1];
