@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ownConnection } from "../src/connection.ts";
 import { RedisStateStore } from "../src/index.ts";
 import { openFaulty, until } from "./support/faults.ts";
-import { codeOf, openClient, openStore, ownServer, pause, rejection } from "./support/redis.ts";
+import { codeOf, openClient, ownServer, pause, rejection } from "./support/redis.ts";
 import { type Connected, freshPrefix, nodePort } from "./support/stores.ts";
 
 const TEXT = '{"a":1}';
